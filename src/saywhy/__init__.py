@@ -1,0 +1,1 @@
+"""Saywhy: conversations that must be right, and can say why."""

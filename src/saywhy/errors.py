@@ -1,0 +1,268 @@
+"""Who did what wrong, where, and what to try.
+
+Four kinds are kept apart, because a caller does something else about each: the author's mistake in a
+flow file (`AuthorError`), the caller's misuse (`CallerError`), the outside world failing
+(`OutsideError`, the only kind that is ever retried) and a bug of ours (an assertion). A `Problem` is
+one finding of a check; an error is what stops a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A spot in a file an author wrote; lines and columns count from 1."""
+
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    pointer: str = ""
+    """JSON pointer inside the file, `/0/steps/3/value`."""
+
+    def __str__(self) -> str:
+        spot = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
+        return spot or self.pointer or "(no place)"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong (or doubtful) in what an author wrote."""
+
+    message: str
+    place: Place = Place()
+    hint: str = ""
+    severity: Literal["error", "warning", "note"] = "error"
+    excerpt: str = ""
+    """The offending source line, for instance `{{ ammount * 2 }}`."""
+    span: tuple[int, int] | None = None
+    """Start and end column of the offending part inside `excerpt`, from 0."""
+    known_names: tuple[str, ...] = ()
+    flow: str = ""
+    step: str = ""
+
+    def render(self) -> str:
+        """The problem as text of one to five lines, place first."""
+        where = f"{self.place}" + (f"  {self.place.pointer}" if self.place.pointer else "")
+        lines = [f"{where}: {self.severity}: {self.message}"]
+        if self.excerpt:
+            lines.append(f"    {self.excerpt}")
+            if self.span:
+                start, end = self.span
+                lines.append("    " + " " * start + "^" * max(1, end - start))
+        if self.hint:
+            lines.append(f"    {self.hint}")
+        if self.known_names:
+            lines.append(f"    known here: {', '.join(self.known_names)}")
+        return "\n".join(lines)
+
+
+class SaywhyError(Exception):
+    """Root of everything this library raises. `name` is what hosts of flows match on."""
+
+    name = "SaywhyError"
+
+    def __init__(self, message: str = "", *, place: Place | None = None, hint: str = "") -> None:
+        self.message = message
+        self.place = place
+        self.hint = hint
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class AuthorError(SaywhyError):
+    """What an author wrote cannot be run. Fix the file; trying again changes nothing."""
+
+    name = "AuthorError"
+
+
+class DefinitionError(AuthorError):
+    """Flow or tool files with problems; `problems` has all of them."""
+
+    name = "DefinitionError"
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(problem.render() for problem in self.problems))
+
+
+class ExpressionError(AuthorError):
+    """An expression does not parse, or raised when it ran.
+
+    `kind` is the JavaScript constructor name (`ReferenceError`), `phase` is `parse` or `run`.
+    """
+
+    name = "ExpressionError"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: str = "Error",
+        phase: Literal["parse", "run"] = "run",
+        span: tuple[int, int] | None = None,
+        place: Place | None = None,
+        hint: str = "",
+    ) -> None:
+        self.kind = kind
+        self.phase = phase
+        self.span = span
+        super().__init__(message, place=place, hint=hint)
+
+
+class CallerError(SaywhyError):
+    """The program around us asked for something that makes no sense. Fix the call."""
+
+    name = "CallerError"
+
+
+class StateValueError(CallerError):
+    """A value that a conversation cannot hold; `key` says where it was to go."""
+
+    name = "StateValueError"
+
+    def __init__(self, key: Sequence[str | int], problem: str) -> None:
+        self.key = tuple(key)
+        self.problem = problem
+        where = ".".join(str(part) for part in key) or "the value"
+        super().__init__(f"{where} {problem}")
+
+
+class ChartError(CallerError):
+    """A chart that cannot be built or run: unknown node, unreachable stage, conflicting writes."""
+
+    name = "ChartError"
+
+
+class MergeConflict(ChartError):
+    """Two branches of a fork wrote one key and no policy says which write wins."""
+
+    name = "MergeConflict"
+
+    def __init__(self, key: Sequence[str | int], one: str, other: str) -> None:
+        self.key = tuple(key)
+        self.branches = (one, other)
+        super().__init__(
+            f"{'.'.join(map(str, key))} was written by the branches {one} and {other}",
+            hint="declare a merge policy for the key, or let one branch write it",
+        )
+
+
+class UnknownFlow(CallerError):
+    """No flow has this id or name."""
+
+    name = "UnknownFlow"
+
+    def __init__(self, flow: str, known: Sequence[str] = ()) -> None:
+        self.flow = flow
+        self.known = tuple(known)
+        super().__init__(f'no flow has the id or name "{flow}"', hint=did_you_mean(flow, known))
+
+
+class DamagedSession(CallerError):
+    """A stored conversation that cannot be continued; it was left untouched.
+
+    `frame` is the number of the frame from the bottom, `flow` the flow it names.
+    """
+
+    name = "DamagedSession"
+
+    def __init__(self, problem: str, *, frame: int | None = None, flow: str = "") -> None:
+        self.frame = frame
+        self.flow = flow
+        where = "" if frame is None else f"frame {frame}" + (f" (flow {flow})" if flow else "")
+        super().__init__(f"{where}: {problem}" if where else problem)
+
+
+class SessionBusy(CallerError):
+    """Another turn of this conversation is being run. Wait for it, then send the message again."""
+
+    name = "SessionBusy"
+
+
+class Fenced(SaywhyError):
+    """Another worker took the conversation over. Drop what was computed; the journal is kept."""
+
+    name = "Fenced"
+
+
+class OutsideError(SaywhyError):
+    """Something outside failed: a tool, a model, a network. May be tried again where harmless."""
+
+    name = "OutsideError"
+
+
+class RunError(SaywhyError):
+    """A run stopped. The cursor is repaired and can go on."""
+
+    name = "RunError"
+
+
+class FlowExecutionError(RunError):
+    """A step raised in mid-turn. `session` is the repaired session; the conversation goes on.
+
+    spec: flow-engine 1.6
+    """
+
+    name = "JSFEExecutionError"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        session: Any = None,
+        flow: str = "",
+        step: str = "",
+        place: Place | None = None,
+        hint: str = "",
+    ) -> None:
+        self.session = session
+        self.flow = flow
+        self.step = step
+        super().__init__(message, place=place, hint=hint)
+
+
+class RequiredSetFailed(FlowExecutionError):
+    """A SET with `requireTrue` gave something other than true. spec: flow-engine 3.3"""
+
+    name = "JSFERequiredSetFailed"
+
+
+class ActiveFlowEmptyResponse(FlowExecutionError):
+    """A flow waits, but said nothing. Stacks are reset, cargo is kept. spec: flow-engine 1.6"""
+
+    name = "JSFEActiveFlowEmptyResponse"
+
+
+class TooManySteps(FlowExecutionError):
+    """More steps in one turn than the limit allows, usually a loop without a way out."""
+
+    name = "TooManySteps"
+
+
+class ModelError(OutsideError):
+    """A model call failed or took too long. spec: flow-engine 1.6"""
+
+    name = "Error"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An error as data: what a step, a tool or a model reports without raising."""
+
+    message: str
+    name: str = "Error"
+    data: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+def did_you_mean(word: str, known: Sequence[str]) -> str:
+    """`did you mean "amount"?`, or empty text when nothing known is close."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, known, n=1, cutoff=0.6)
+    return f'did you mean "{close[0]}"?' if close else ""

@@ -1,0 +1,498 @@
+"""Which values may live in a conversation, and how they survive JSON.
+
+State holds JSON values and what JavaScript adds to them: undefined, NaN, the infinities, -0, dates
+and BigInt. A value is frozen once, when it enters the state; states and commits then share it. Plain
+`dict` and `list` trees stay plain inside a frozen value and are wrapped when they are looked at, so
+freezing data that we parsed ourselves costs nothing.
+
+Left to others: which values an expression accepts (`expr`), and redaction (`trace.redact`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, Self, TypeAlias
+
+import msgspec
+
+from saywhy.errors import StateValueError
+
+Value: TypeAlias = Any
+"""A user's own value: None, bool, int, float, str, `UNDEFINED`, `BigInt`, `Date`, list or dict."""
+
+Key: TypeAlias = tuple[str | int, ...]
+"""Where a value lives: scope id, name, then the path inside the value."""
+
+MAX_DEPTH: Final = 200
+"""How deep lists and objects may be nested in a stored value."""
+
+
+class _Undefined:
+    """JavaScript's `undefined`: the absence of a value, which is not `null`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "UNDEFINED"
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __reduce__(self) -> str:
+        return "UNDEFINED"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+
+UNDEFINED: Final = _Undefined()
+
+
+class NonFinite(float):
+    """NaN or an infinity. A float in every respect, but one that a JSON writer hands back to us.
+
+    JSON writers turn NaN into null without a word; a subclass is the only float they ask about.
+    """
+
+    __slots__ = ()
+
+
+class BigInt:
+    """A JavaScript BigInt, kept apart from numbers: `10n / 3n` is `3n`."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: int) -> None:
+        self.value: Final = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BigInt) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash(("BigInt", self.value))
+
+    def __repr__(self) -> str:
+        return f"BigInt({self.value})"
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class Date:
+    """A JavaScript Date: milliseconds since 1970 in UTC; NaN for an invalid date."""
+
+    __slots__ = ("milliseconds",)
+
+    def __init__(self, milliseconds: float) -> None:
+        self.milliseconds: Final = milliseconds
+
+    @classmethod
+    def from_datetime(cls, moment: datetime) -> Date:
+        """The date of `moment`; a moment without a time zone is taken as UTC."""
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return cls(math.floor(aware.timestamp() * 1000))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Date) and same(self.milliseconds, other.milliseconds)
+
+    def __hash__(self) -> int:
+        return hash(("Date", self.milliseconds))
+
+    def __repr__(self) -> str:
+        return f"Date({self.milliseconds!r})"
+
+    def __str__(self) -> str:
+        return iso_from_milliseconds(self.milliseconds) or "Invalid Date"
+
+
+class FrozenDict(Mapping[str, Any]):
+    """A read-only object. Nested objects and lists come out frozen as well."""
+
+    __slots__ = ("_raw",)
+
+    def __init__(self, raw: dict[str, Any]) -> None:
+        self._raw = raw
+
+    def __getitem__(self, key: str) -> Any:
+        return seal(self._raw[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._raw)
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._raw
+
+    def __eq__(self, other: object) -> bool:
+        return same(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"FrozenDict({thaw(self)!r})"
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        """The tree inside, for code that promises not to change it."""
+        return self._raw
+
+
+class FrozenList(Sequence[Any]):
+    """A read-only list whose `append` gives a new list in constant time.
+
+    Lists grown from one another share one buffer: each sees its own length only. The newest list
+    grows the buffer in place; appending to an older one copies first.
+    """
+
+    __slots__ = ("_buffer", "_length")
+
+    def __init__(self, buffer: list[Any], length: int | None = None) -> None:
+        self._buffer = buffer
+        self._length = len(buffer) if length is None else length
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return FrozenList(self.raw[index])
+        if not -self._length <= index < self._length:
+            raise IndexError(f"index {index} is outside a list of {self._length}")
+        return seal(self._buffer[index if index >= 0 else self._length + index])
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[Any]:
+        for index in range(self._length):
+            yield seal(self._buffer[index])
+
+    def __eq__(self, other: object) -> bool:
+        return same(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"FrozenList({thaw(self)!r})"
+
+    @property
+    def raw(self) -> list[Any]:
+        """The items, for code that promises not to change them."""
+        whole = self._length == len(self._buffer)
+        return self._buffer if whole else self._buffer[: self._length]
+
+    def appended(self, *items: Any) -> FrozenList:
+        """A list with `items` at the end; this one stays as it is."""
+        buffer = self._buffer if self._length == len(self._buffer) else self.raw[:]
+        buffer.extend(items)
+        return FrozenList(buffer)
+
+
+def seal(value: Any) -> Any:
+    """`value` as the outside may see it: a plain dict or list of ours wrapped, the rest as is."""
+    kind = type(value)
+    if kind is dict:
+        return FrozenDict(value)
+    if kind is list:
+        return FrozenList(value)
+    return value
+
+
+def raw(value: Any) -> Any:
+    """The plain tree inside a frozen value. Not to be changed."""
+    if isinstance(value, FrozenDict | FrozenList):
+        return value.raw
+    return value
+
+
+def freeze(value: Any, where: Key = ()) -> Any:
+    """`value` as state: copied, so that later changes outside do not reach in.
+
+    Accepts JSON values, tuples, mappings, aware or naive datetimes (naive is UTC), `UNDEFINED`,
+    `BigInt` and `Date`. Raises `StateValueError`, naming the place, for anything else, for keys
+    that are no strings and for nesting deeper than `MAX_DEPTH`.
+    """
+    return seal(_plain(value, where, 0))
+
+
+def _plain(value: Any, where: Key, depth: int) -> Any:
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None or value is UNDEFINED:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else NonFinite(value)
+    if kind is FrozenList or kind is FrozenDict or kind is NonFinite:
+        return _leaf(value)
+    if depth > MAX_DEPTH:
+        raise StateValueError(where, f"is nested deeper than {MAX_DEPTH} levels")
+    if isinstance(value, Mapping):
+        return _plain_object(value, where, depth)
+    if isinstance(value, list | tuple):
+        return [_plain(item, (*where, i), depth + 1) for i, item in enumerate(value)]
+    return _plain_rare(value, where)
+
+
+def _plain_object(value: Mapping[Any, Any], where: Key, depth: int) -> Any:
+    tree: dict[str, Any] = {}
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise StateValueError(where, f"has the key {key!r}, which is no text")
+        tree[key] = _plain(item, (*where, key), depth + 1)
+    return FrozenDict(tree) if _looks_like_tag(tree) else tree
+
+
+def _plain_rare(value: Any, where: Key) -> Any:
+    if isinstance(value, BigInt | Date):
+        return value
+    if isinstance(value, datetime):
+        return Date.from_datetime(value)
+    for base in (bool, str, int):
+        if isinstance(value, base):
+            return base(value)
+    if isinstance(value, float):
+        return _plain(float(value), where, 0)
+    raise StateValueError(where, f"is a {type(value).__name__}, which a conversation cannot hold")
+
+
+def thaw(value: Any) -> Any:
+    """A plain copy of a value that the caller may change."""
+    if isinstance(value, FrozenDict | FrozenList):
+        value = value.raw
+    if isinstance(value, dict):
+        return {key: thaw(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [thaw(item) for item in value]
+    return value
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are equal as a conversation sees it: NaN equals NaN, true is not 1."""
+    one, other = raw(one), raw(other)
+    if one is other:
+        return True
+    if isinstance(one, dict):
+        return (
+            isinstance(other, dict)
+            and one.keys() == other.keys()
+            and all(same(item, other[key]) for key, item in one.items())
+        )
+    if isinstance(one, list | tuple):
+        return (
+            isinstance(other, list | tuple)
+            and len(one) == len(other)
+            and all(map(same, one, other))
+        )
+    return _same_scalar(one, other)
+
+
+def _same_scalar(one: Any, other: Any) -> bool:
+    if isinstance(one, bool) is not isinstance(other, bool):
+        return False
+    if isinstance(one, float) and isinstance(other, float):
+        if math.isnan(one) or math.isnan(other):
+            return math.isnan(one) and math.isnan(other)
+        return one == other and math.copysign(1, one) == math.copysign(1, other)
+    return bool(one == other)
+
+
+# ------------------------------------------------------------------ paths
+
+
+def get_path(value: Any, path: Sequence[str | int]) -> Any:
+    """What stands at `path` inside `value`; `UNDEFINED` where the path leads nowhere."""
+    value = raw(value)
+    for part in path:
+        if isinstance(value, dict) and part in value:
+            value = raw(value[part])
+        elif isinstance(value, list) and isinstance(part, int) and 0 <= part < len(value):
+            value = raw(value[part])
+        else:
+            return UNDEFINED
+    return seal(value)
+
+
+def set_path(value: Any, path: Sequence[str | int], new: Any) -> Any:
+    """`value` with `new` (already frozen) at `path`; only what lies on the path is copied.
+
+    A missing parent becomes an object. An index one past the end appends; one further out raises
+    `IndexError`.
+    """
+    if not path:
+        return new
+    tree = raw(value)
+    head, rest = path[0], path[1:]
+    if isinstance(head, int):
+        items = tree[:] if isinstance(tree, list) else []
+        if head == len(items):
+            items.append(raw(set_path(UNDEFINED, rest, new)))
+        else:
+            items[head] = _leaf(set_path(items[head], rest, new))
+        return FrozenList(items)
+    fields: dict[str, Any] = dict(tree) if isinstance(tree, dict) else {}
+    fields[head] = _leaf(set_path(fields.get(head, UNDEFINED), rest, new))
+    return FrozenDict(fields)
+
+
+def append_path(value: Any, path: Sequence[str | int], item: Any) -> Any:
+    """`value` with `item` (already frozen) at the end of the list at `path`."""
+    target = get_path(value, path)
+    grown = target if isinstance(target, FrozenList) else FrozenList([])
+    return set_path(value, path, grown.appended(_leaf(item)))
+
+
+def delete_path(value: Any, path: Sequence[str | int]) -> Any:
+    """`value` without what stood at `path`; unchanged where nothing did."""
+    parent = raw(get_path(value, path[:-1]))
+    last = path[-1]
+    if isinstance(parent, dict) and last in parent:
+        smaller: Any = FrozenDict({key: item for key, item in parent.items() if key != last})
+    elif isinstance(parent, list) and isinstance(last, int) and 0 <= last < len(parent):
+        smaller = FrozenList(parent[:last] + parent[last + 1 :])
+    else:
+        return value
+    return set_path(value, path[:-1], smaller)
+
+
+def _leaf(value: Any) -> Any:
+    """How a frozen value is kept inside a tree: lists with their shared buffer, objects plain.
+
+    An object that looks like one of our tags keeps its wrapper, so that `dumps` can escape it.
+    """
+    if isinstance(value, FrozenDict) and not _looks_like_tag(value.raw):
+        return value.raw
+    return value
+
+
+def _looks_like_tag(tree: dict[str, Any]) -> bool:
+    return len(tree) == 1 and next(iter(tree)) in _TAGS
+
+
+# ------------------------------------------------------------------ JSON
+
+
+def dumps(value: Any) -> bytes:
+    """JSON text (UTF-8) of a value, a Struct or a tree of both. `loads` gives the value back.
+
+    What JSON lacks is written as an object of one key: `{"$undefined": true}`,
+    `{"$num": "NaN" | "Infinity" | "-Infinity"}`, `{"$bigint": "12"}`, `{"$date": ISO or null}`. An
+    object of the user's that looks like one of these is written `{"$object": {…}}`.
+    """
+    try:
+        return _ENCODER.encode(value)
+    except (
+        UnicodeEncodeError
+    ):  # a lone surrogate: only the standard library writes it, as an escape
+        return json.dumps(_with_tags(value), separators=(",", ":")).encode()
+
+
+def loads(data: bytes | str) -> Any:
+    """The frozen value written by `dumps`. Raises `ValueError` for text that is no JSON."""
+    return seal(loads_raw(data))
+
+
+def loads_raw(data: bytes | str) -> Any:
+    """Like `loads`, as a plain tree of our own that nobody else holds."""
+    text = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    try:
+        tree = _DECODER.decode(text)
+    except msgspec.DecodeError:  # a lone surrogate, or no JSON at all
+        tree = json.loads(text)
+    return untagged(tree) if b'"$' in text else tree
+
+
+def tagged(value: Any) -> Any:
+    """A plain JSON tree of `value`, with what JSON lacks as tags (see `dumps`)."""
+    return json.loads(dumps(value))
+
+
+def untagged(tree: Any) -> Any:
+    """The value behind a JSON tree with tags; the opposite of `tagged`. Unknown tags stay."""
+    if isinstance(tree, dict):
+        if len(tree) == 1:
+            ((key, content),) = tree.items()
+            reader = _TAGS.get(key)
+            if reader is not None:
+                return reader(content)
+        return {key: untagged(item) for key, item in tree.items()}
+    if isinstance(tree, list):
+        return [untagged(item) for item in tree]
+    return tree
+
+
+def iso_from_milliseconds(milliseconds: float) -> str | None:
+    """`2026-01-31T12:00:00.000Z`, or None where no calendar date fits."""
+    try:
+        moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{int(milliseconds % 1000):03d}Z"
+
+
+def _date_from_tag(text: str | float | None) -> Date:
+    if text is None:
+        return Date(math.nan)
+    if isinstance(text, str):
+        return Date.from_datetime(datetime.fromisoformat(text))
+    return Date(text)
+
+
+def _date_tag(date: Date) -> Any:
+    if math.isnan(date.milliseconds):
+        return None
+    return iso_from_milliseconds(date.milliseconds) or date.milliseconds
+
+
+def _number_from_tag(text: str) -> float:
+    return -0.0 if text == "-0" else NonFinite(text.replace("Infinity", "inf"))
+
+
+def _number_tag(number: float) -> str:
+    if math.isnan(number):
+        return "NaN"
+    return "Infinity" if number > 0 else "-Infinity"
+
+
+_TAGS: Final = {
+    "$undefined": lambda content: UNDEFINED,
+    "$num": _number_from_tag,
+    "$bigint": lambda content: BigInt(int(content)),
+    "$date": _date_from_tag,
+    "$object": lambda content: FrozenDict({key: untagged(item) for key, item in content.items()}),
+}
+
+
+def _with_tags(value: Any) -> Any:
+    value = _encode_extra(value) if type(value) not in _PLAIN else value
+    if isinstance(value, Mapping):
+        return {key: _with_tags(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_tags(item) for item in value]
+    return value
+
+
+_PLAIN: Final = frozenset({str, int, float, bool, type(None), dict, list, tuple})
+
+
+def _encode_extra(value: Any) -> Any:
+    if isinstance(value, FrozenDict):
+        return {"$object": value.raw} if _looks_like_tag(value.raw) else value.raw
+    if isinstance(value, FrozenList):
+        return value.raw
+    if value is UNDEFINED:
+        return {"$undefined": True}
+    if isinstance(value, NonFinite):
+        return {"$num": _number_tag(value)}
+    if isinstance(value, BigInt):
+        return {"$bigint": str(value.value)}
+    if isinstance(value, Date):
+        return {"$date": _date_tag(value)}
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+
+
+_ENCODER: Final = msgspec.json.Encoder(enc_hook=_encode_extra)
+_DECODER: Final = msgspec.json.Decoder()
