@@ -1,9 +1,9 @@
 """Who did what wrong, where, and what to try.
 
-Four kinds are kept apart, because a caller does something else about each: the author's mistake in a
-flow file (`AuthorError`), the caller's misuse (`CallerError`), the outside world failing
-(`OutsideError`, the only kind that is ever retried) and a bug of ours (an assertion). A `Problem` is
-one finding of a check; an error is what stops a run.
+Four kinds are kept apart, because a caller does something else about each: the author's mistake
+in a flow file (`AuthorError`), the caller's misuse (`CallerError`), the outside world failing
+(`OutsideError`, the only kind that is ever retried) and a bug of ours (an assertion). A `Problem`
+is one finding of a check; an error is what stops a run.
 """
 
 from __future__ import annotations

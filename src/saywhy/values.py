@@ -1,9 +1,9 @@
 """Which values may live in a conversation, and how they survive JSON.
 
-State holds JSON values and what JavaScript adds to them: undefined, NaN, the infinities, -0, dates
-and BigInt. A value is frozen once, when it enters the state; states and commits then share it. Plain
-`dict` and `list` trees stay plain inside a frozen value and are wrapped when they are looked at, so
-freezing data that we parsed ourselves costs nothing.
+State holds JSON values and what JavaScript adds to them: undefined, NaN, the infinities, -0,
+dates and BigInt. A value is frozen once, when it enters the state; states and commits then share
+it. Plain `dict` and `list` trees stay plain inside a frozen value and are wrapped when they are
+looked at, so freezing data that we parsed ourselves costs nothing.
 
 Left to others: which values an expression accepts (`expr`), and redaction (`trace.redact`).
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Self, TypeAlias
 
@@ -307,13 +307,16 @@ def get_path(value: Any, path: Sequence[str | int]) -> Any:
     """What stands at `path` inside `value`; `UNDEFINED` where the path leads nowhere."""
     value = raw(value)
     for part in path:
-        if isinstance(value, dict) and part in value:
-            value = raw(value[part])
-        elif isinstance(value, list) and isinstance(part, int) and 0 <= part < len(value):
-            value = raw(value[part])
-        else:
+        if not _has_child(value, part):
             return UNDEFINED
+        value = raw(value[part])
     return seal(value)
+
+
+def _has_child(tree: Any, part: str | int) -> bool:
+    if isinstance(tree, dict):
+        return part in tree
+    return isinstance(tree, list) and isinstance(part, int) and 0 <= part < len(tree)
 
 
 def set_path(value: Any, path: Sequence[str | int], new: Any) -> Any:
@@ -457,12 +460,24 @@ def _number_tag(number: float) -> str:
     return "Infinity" if number > 0 else "-Infinity"
 
 
-_TAGS: Final = {
-    "$undefined": lambda content: UNDEFINED,
+def _undefined_from_tag(content: Any) -> Any:
+    return UNDEFINED
+
+
+def _bigint_from_tag(digits: str) -> BigInt:
+    return BigInt(int(digits))
+
+
+def _object_from_tag(fields: dict[str, Any]) -> FrozenDict:
+    return FrozenDict({key: untagged(item) for key, item in fields.items()})
+
+
+_TAGS: Final[dict[str, Callable[[Any], Any]]] = {
+    "$undefined": _undefined_from_tag,
     "$num": _number_from_tag,
-    "$bigint": lambda content: BigInt(int(content)),
+    "$bigint": _bigint_from_tag,
     "$date": _date_from_tag,
-    "$object": lambda content: FrozenDict({key: untagged(item) for key, item in content.items()}),
+    "$object": _object_from_tag,
 }
 
 
