@@ -1,0 +1,40 @@
+"""What was said: the append-only list of messages of a conversation.
+
+A message's text exists once, here; commits, frames and turns point at it by its number.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+Role = Literal["user", "assistant", "system", "tool"]
+
+
+class Span(msgspec.Struct, frozen=True, array_like=True):
+    """A stretch of a message's text and the commit that wrote it."""
+
+    start: int
+    end: int
+    commit: int
+
+
+class Message(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One message. `seq` counts from 1 within the conversation."""
+
+    seq: int
+    role: Role
+    text: str
+    turn: int = 0
+    at: float = 0.0
+    """When it was taken in or said: milliseconds since 1970."""
+    spans: tuple[Span, ...] = ()
+    """For a reply: which commit each stretch of the text comes from."""
+    content: Any = None
+    """The content as the host gave it, where that was an object and not text."""
+    step_id: str = ""
+    tool_name: str = ""
+    metadata: dict[str, Any] | None = None
+    pii: bool = False
+    """Whether the text is sensitive: it is kept for resuming, and masked in every record."""
