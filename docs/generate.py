@@ -1,0 +1,220 @@
+"""Writes the parts of the docs that come from the program: help texts, errors, public names.
+
+    python docs/generate.py            writes them
+    python docs/generate.py --check    exit code 1 when a page differs from what would be written
+
+A page asks for a part with a pair of comments, `<!-- begin errors -->` and `<!-- end -->`; what
+stands between them is replaced. Everything else on the page is written by hand.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+DOCS = Path(__file__).parent
+PART = re.compile(r"(<!-- begin (\w+)(?: (\S+))? -->\n).*?(<!-- end -->)", re.DOTALL)
+HELP_COLUMNS = "88"
+
+
+def main(arguments: list[str]) -> int:
+    """Exit code: 0, or 1 when `--check` found a page that is out of date."""
+    check = "--check" in arguments
+    stale = False
+    for page, now, wanted in pages():
+        if now == wanted:
+            continue
+        if check:
+            stale = True
+            print(difference(page, now, wanted))
+        else:
+            page.write_text(wanted, encoding="utf-8")
+            print(f"wrote {page.relative_to(DOCS.parent)}")
+    if stale:
+        print("out of date: run `make docs` and commit what changes")
+    return int(stale)
+
+
+def pages() -> Iterator[tuple[Path, str, str]]:
+    """Each page with generated parts: the file, its text now, its text as it should be."""
+    for page in sorted(DOCS.rglob("*.md")):
+        now = page.read_text(encoding="utf-8")
+        if PART.search(now):
+            yield page, now, PART.sub(filled, now)
+
+
+def filled(match: re.Match[str]) -> str:
+    begin, kind, argument, end = match.groups()
+    text = PARTS[kind](argument) if argument else PARTS[kind]()
+    return f"{begin}\n{text.strip()}\n\n{end}"
+
+
+def difference(page: Path, now: str, wanted: str) -> str:
+    name = page.relative_to(DOCS.parent).as_posix()
+    lines = difflib.unified_diff(
+        now.splitlines(), wanted.splitlines(), name, f"{name} (generated)", lineterm="", n=1
+    )
+    return "\n".join(lines)
+
+
+# ------------------------------------------------------------------ command line
+
+
+def commands() -> str:
+    """The help text of the program and of each of its commands."""
+    parts = ["## saywhy", fenced(help_text())]
+    for name in command_names():
+        parts += [f"## saywhy {name}", fenced(help_text(name))]
+    return "\n\n".join(parts)
+
+
+def command_names() -> list[str]:
+    import typer
+
+    app = importlib.import_module("saywhy.cli.main").app
+    group: Any = typer.main.get_command(app)
+    return list(group.commands)
+
+
+def help_text(*command: str) -> str:
+    """What `saywhy COMMAND --help` prints, without colours and at one width."""
+    program = Path(sys.executable).with_name("saywhy")
+    environment = os.environ | {"COLUMNS": HELP_COLUMNS, "NO_COLOR": "1", "TERM": "dumb"}
+    environment |= {"TERMINAL_WIDTH": HELP_COLUMNS, "GITHUB_ACTIONS": "", "FORCE_COLOR": ""}
+    done = subprocess.run(
+        [str(program), *command, "--help"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return "\n".join(line.rstrip() for line in done.stdout.strip("\n").splitlines())
+
+
+def fenced(text: str) -> str:
+    return f"```text\n{text}\n```"
+
+
+# ------------------------------------------------------------------ errors
+
+
+def errors() -> str:
+    """Every error class by kind: whom it concerns, and what hosts match on."""
+    module = importlib.import_module("saywhy.errors")
+    root = module.SaywhyError
+    kinds = [kind for kind in own_classes(module) if kind.__bases__ == (root,)]
+    parts = [error_table([root])]
+    for kind in kinds:
+        family = [found for found in own_classes(module) if issubclass(found, kind)]
+        parts += [f"## {kind.__name__}", error_table(family)]
+    return "\n\n".join(parts)
+
+
+def own_classes(module: ModuleType) -> list[type[Any]]:
+    """The error classes a module defines, in the order in which it defines them."""
+    return [
+        found
+        for found in vars(module).values()
+        if inspect.isclass(found)
+        and issubclass(found, Exception)
+        and found.__module__ == module.__name__
+    ]
+
+
+def error_table(classes: list[type[Any]]) -> str:
+    rows = ["| class | is a | `name` | means |", "|---|---|---|---|"]
+    for found in classes:
+        base = found.__bases__[0].__name__
+        text = first_paragraph(found).replace("|", "\\|")
+        rows.append(f"| `{found.__name__}` | `{base}` | `{found.name}` | {text} |")
+    return "\n".join(rows)
+
+
+# ------------------------------------------------------------------ public names
+
+
+def names(module_name: str) -> str:
+    """The public names of a package with their signatures and the first lines of their docs."""
+    module = importlib.import_module(module_name)
+    parts: list[str] = []
+    for name in sorted(module.__all__, key=str.lower):
+        found = getattr(module, name)
+        parts.append(f"### {name}")
+        if signature := signature_of(name, found):
+            parts.append(fenced(signature))
+        parts.append(documentation(module, name, found))
+    return "\n\n".join(parts)
+
+
+def packages() -> list[str]:
+    """The packages that list public names, the front door first."""
+    root = importlib.import_module("saywhy")
+    found = ["saywhy"] + [
+        f"saywhy.{module.name}" for module in pkgutil.iter_modules(root.__path__) if module.ispkg
+    ]
+    return [name for name in found if hasattr(importlib.import_module(name), "__all__")]
+
+
+def signature_of(name: str, found: Any) -> str:
+    if not callable(found) or getattr(found, "_is_protocol", False):
+        return ""
+    try:
+        signature = inspect.signature(found)
+    except (ValueError, TypeError):
+        return ""
+    text = re.sub(r"<factory>|<[^<>]* object at 0x[0-9a-f]+>", "…", f"{name}{signature}")
+    return text if len(text) <= 88 else one_parameter_a_line(name, signature)
+
+
+def one_parameter_a_line(name: str, signature: inspect.Signature) -> str:
+    lines: list[str] = []
+    starred = False
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and not starred:
+            lines.append("    *,")
+            starred = True
+        text = re.sub(r"<factory>|<[^<>]* object at 0x[0-9a-f]+>", "…", str(parameter))
+        lines.append(f"    {text},")
+        starred = starred or parameter.kind is parameter.VAR_POSITIONAL
+    result = signature.return_annotation
+    end = f") -> {result}" if isinstance(result, str) else ")"
+    return "\n".join([f"{name}(", *lines, end])
+
+
+def documentation(module: ModuleType, name: str, found: Any) -> str:
+    if inspect.isclass(found) or inspect.isroutine(found) or inspect.ismodule(found):
+        return first_paragraph(found)
+    return constant_note(module, name) or f"A `{type(found).__name__}`."
+
+
+def constant_note(module: ModuleType, name: str) -> str:
+    """The string below the assignment of a constant, in the module that defines it."""
+    for candidate in [module, *(m for n, m in sys.modules.items() if n.startswith("saywhy."))]:
+        source = Path(candidate.__file__ or "").read_text(encoding="utf-8")
+        if note := re.search(rf'^{name}\b.*?\n"""(.+?)"""', source, re.MULTILINE):
+            return note.group(1)
+    return ""
+
+
+def first_paragraph(found: Any) -> str:
+    """The first paragraph of a docstring as one line, without pointers for maintainers."""
+    text = (inspect.getdoc(found) or "").split("\n\n")[0]
+    if not text:
+        raise SystemExit(f"{found!r} has no docstring: say in one sentence what it gives")
+    return re.sub(r"\s*spec: .*", "", " ".join(text.split()))
+
+
+PARTS: dict[str, Callable[..., str]] = {"commands": commands, "errors": errors, "names": names}
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

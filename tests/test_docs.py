@@ -1,0 +1,298 @@
+"""Promise: what the docs show works, what they link to exists, what is public is documented.
+
+How a fenced example is treated depends on its first word:
+
+* `python`: run, page by page in one namespace; `await` may stand at the top. A `text output` block
+  right after it is what it prints.
+* `console`: each line after `$ ` is run in a shell, the lines below are what it prints; a line
+  `...` stands for any lines. A line `[exit 1]` is the exit code when it is not 0.
+* `json`, `yaml`: read; with the word `step`, `flow` or `tool` after it also checked as such.
+* `sh`: set-up commands, not run; a `make` target must exist.
+* `text`, `mermaid`, `toml`: shown only.
+
+`file=NAME` writes any block into the folder where the page's later examples run. Each page runs in
+a folder of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import contextlib
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import pytest
+import yaml
+
+import generate
+from pages import Fence, anchors, fences, links
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md")), ROOT / "examples" / "README.md"]
+NEWS = ROOT / "news"
+SHOWN = {"text", "mermaid", "toml"}
+KINDS = {"added", "changed", "fixed", "removed"}
+
+pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+
+
+# ------------------------------------------------------------------ examples
+
+
+class Runner:
+    """Runs the examples of one page, one after the other, in one folder."""
+
+    def __init__(self, page: Path, folder: Path) -> None:
+        self.page = page
+        self.folder = folder
+        self.names: dict[str, Any] = {"__name__": "example"}
+        self.printed = ""
+
+    def run(self, fence: Fence, loop: asyncio.Runner) -> None:
+        if fence.file:
+            target = self.folder / fence.file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(fence.text, encoding="utf-8")
+        match fence.language:
+            case "python" if not fence.file:
+                self.python(fence, loop)
+            case "console":
+                self.console(fence)
+            case "json":
+                self.data(fence, json.loads(fence.text))
+            case "yaml":
+                self.data(fence, yaml.safe_load(fence.text))
+            case "sh":
+                self.setup(fence)
+            case "text" if "output" in fence.words:
+                self.same(fence, fence.text, self.printed)
+            case language:
+                assert language in SHOWN | {"python"}, (
+                    f"{self.at(fence)}: a block of kind {language!r}; say python, console, json, "
+                    "yaml or sh, or text for what is only shown"
+                )
+
+    def at(self, fence: Fence, line: int = 0) -> str:
+        return f"{self.page.relative_to(ROOT)}:{fence.line + line}"
+
+    def python(self, fence: Fence, loop: asyncio.Runner) -> None:
+        blank = "\n" * (fence.line - 1)  # a traceback then names the line of the page
+        code: CodeType = compile(
+            blank + fence.text, str(self.page), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        )
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            result = eval(code, self.names)
+            if asyncio.iscoroutine(result):
+                loop.run(result)
+        self.printed = out.getvalue()
+
+    def console(self, fence: Fence) -> None:
+        for line, command, expected in commands_of(fence):
+            done = subprocess.run(
+                ["bash", "-c", command],
+                cwd=self.folder,
+                env=environment(self.folder),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+            code = f"[exit {done.returncode}]\n" if done.returncode else ""
+            self.same(fence, expected, done.stdout + code, line)
+
+    def same(self, fence: Fence, expected: str, actual: str, line: int = 0) -> None:
+        assert matches(expected, actual), (
+            f"{self.at(fence, line)}: the page shows\n\n{expected}\nbut it is\n\n{actual}"
+        )
+
+    def data(self, fence: Fence, tree: Any) -> None:
+        """Flow language parts are checked as an author's file would be."""
+        from saywhy.flows import check_definitions
+
+        for kind in {"step", "flow", "tool"}.intersection(fence.words):
+            problems = check_definitions(**as_files(kind, tree))
+            errors = [problem.render() for problem in problems if problem.severity == "error"]
+            assert not errors, "\n".join([f"{self.at(fence)}: this {kind} is not right", *errors])
+
+    def setup(self, fence: Fence) -> None:
+        makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+        for target in re.findall(r"^make (\w+)", fence.text, re.MULTILINE):
+            assert re.search(rf"^{target}:", makefile, re.MULTILINE), (
+                f"{self.at(fence)}: the Makefile has no target {target}"
+            )
+
+
+def commands_of(fence: Fence) -> list[tuple[int, str, str]]:
+    """Line in the block, command and expected output of each command of a `console` block."""
+    found: list[tuple[int, str, list[str]]] = []
+    for number, line in enumerate(fence.text.splitlines()):
+        if line.startswith("$ "):
+            found.append((number, line.removeprefix("$ "), []))
+        elif found and found[-1][1].endswith("\\") and not found[-1][2]:
+            start, command, _ = found[-1]
+            found[-1] = (start, f"{command}\n{line}", [])
+        else:
+            assert found, f"line {fence.line + number}: output before any command"
+            found[-1][2].append(line)
+    return [(start, command, "".join(f"{text}\n" for text in out)) for start, command, out in found]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """What an example's command sees: our program first, a home of its own, no colours."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    return {
+        "PATH": path,
+        "HOME": str(folder),
+        "XDG_DATA_HOME": str(folder),
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+        "LANG": "C.UTF-8",
+        "PYTHONWARNINGS": "error",
+    }
+
+
+def matches(expected: str, actual: str) -> bool:
+    """Whether `actual` is `expected`, where a line `...` stands for any lines, none included."""
+    parts = [re.escape(part) for part in re.split(r"^\.\.\.\n", expected, flags=re.MULTILINE)]
+    return re.fullmatch(r"(?s:.*)".join(parts), actual) is not None
+
+
+def as_files(kind: str, tree: Any) -> dict[str, Any]:
+    """The example as a set of definitions that has everything else it needs."""
+    if kind == "tool":
+        return {"flows": [], "tools": tree if isinstance(tree, list) else [tree]}
+    if kind == "flow":
+        return {"flows": tree if isinstance(tree, list) else [tree], "tools": []}
+    steps = tree if isinstance(tree, list) else [tree]
+    flow = {"id": "example", "name": "Example", "version": "1.0", "steps": steps}
+    return {"flows": [flow], "tools": []}
+
+
+@pages
+def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every example of the docs runs as it stands and gives what the page says it gives."""
+    monkeypatch.chdir(tmp_path)
+    runner = Runner(page, tmp_path)
+    with asyncio.Runner() as loop:
+        for fence in fences(page):
+            runner.run(fence, loop)
+
+
+# ------------------------------------------------------------------ links and generated parts
+
+
+@pages
+def test_links_lead_somewhere(page: Path) -> None:
+    """Every link inside the repository names a file, and a heading in it, that exist."""
+    wrong: list[str] = []
+    for line, target in links(page):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        other = (page.parent / name).resolve() if name else page
+        if not other.exists():
+            wrong.append(f"{page.relative_to(ROOT)}:{line}: no file {name}")
+        elif anchor and anchor not in anchors(other):
+            wrong.append(f"{page.relative_to(ROOT)}:{line}: no heading #{anchor} in {other.name}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("part", ["tutorial", "how-to", "reference", "reasons"])
+def test_every_page_is_in_its_index(part: str) -> None:
+    """Each part of the docs has an index that links to all of its pages."""
+    index = DOCS / part / "README.md"
+    linked = {target.partition("#")[0] for _, target in links(index)}
+    missing = {page.name for page in (DOCS / part).glob("*.md")} - linked - {"README.md"}
+    assert not missing, f"{index.relative_to(ROOT)} does not link to {', '.join(sorted(missing))}"
+
+
+def test_generated_parts_are_current() -> None:
+    """Help texts, errors and public names in the docs are those of the program."""
+    stale = [
+        generate.difference(page, now, wanted)
+        for page, now, wanted in generate.pages()
+        if now != wanted
+    ]
+    assert not stale, "\n".join([*stale, "run `make docs` and commit what changes"])
+
+
+def test_every_public_name_is_documented() -> None:
+    """The names of each `__all__` and the headings of the reference page are the same."""
+    page = DOCS / "reference" / "names.md"
+    text = page.read_text(encoding="utf-8")
+    shown = set(re.findall(r"<!-- begin names (\S+) -->", text))
+    public = set(generate.packages())
+    assert shown == public, (
+        f"{page.relative_to(ROOT)} shows the packages {sorted(shown)}, "
+        f"those with an __all__ are {sorted(public)}"
+    )
+
+
+# ------------------------------------------------------------------ news
+
+
+def test_news_entries_are_well_formed() -> None:
+    """A news entry has a plain name, its kind in the first line and a few sentences for users."""
+    wrong: list[str] = []
+    for entry in sorted(NEWS.glob("*")):
+        if entry.name == "README.md":
+            continue
+        text = entry.read_text(encoding="utf-8")
+        first, _, body = text.partition("\n")
+        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*\.md", entry.name):
+            wrong.append(f"{entry.name}: name it with lower-case words and dashes, ending in .md")
+        if first.removeprefix("kind: ") not in KINDS or not first.startswith("kind: "):
+            wrong.append(
+                f"{entry.name}: the first line is `kind: ` and {' or '.join(sorted(KINDS))}"
+            )
+        if not 20 <= len(body.strip()) <= 900:
+            wrong.append(f"{entry.name}: one to five sentences for the person who uses it")
+    assert not wrong, "\n".join(wrong)
+
+
+# ------------------------------------------------------------------ the tests' own tools
+
+
+def test_examples_that_are_wrong_are_found(tmp_path: Path) -> None:
+    """A wrong example fails with the line of the page and both texts."""
+    page = ROOT / "README.md"
+    runner = Runner(page, tmp_path)
+    with asyncio.Runner() as loop:
+        runner.run(Fence("console", "", "$ echo one\none\n", 7), loop)
+        runner.run(Fence("console", "", "$ seq 4\n1\n...\n4\n$ false\n[exit 1]\n", 7), loop)
+        with pytest.raises(AssertionError, match=r"README.md:8: the page shows\n\ntwo\n"):
+            runner.run(Fence("console", "", "$ true\n$ echo one\ntwo\n", 7), loop)
+        runner.run(
+            Fence("python", "", "import asyncio\nprint(await asyncio.sleep(0, 5))\n", 3), loop
+        )
+        with pytest.raises(AssertionError, match="but it is\n\n5"):
+            runner.run(Fence("text", "output", "6\n", 9), loop)
+        with pytest.raises(AssertionError, match="no target nonsense"):
+            runner.run(Fence("sh", "", "make nonsense\n", 1), loop)
+        with pytest.raises(AssertionError, match="a block of kind 'pyhton'"):
+            runner.run(Fence("pyhton", "", "", 1), loop)
+
+
+def test_reading_a_page(tmp_path: Path) -> None:
+    """Fences, headings and links are found where a reader sees them."""
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# One `two`\n\n[a](b.md#c) `[no](link)`\n\n```json step file=x.json\n{}\n```\n# One two\n"
+    )
+    (fence,) = fences(page)
+    assert (fence.language, fence.words, fence.file, fence.line) == ("json", ["step"], "x.json", 6)
+    assert anchors(page) == {"one-two", "one-two-1"}
+    assert list(links(page)) == [(3, "b.md#c")]
