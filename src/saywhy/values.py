@@ -482,6 +482,9 @@ _TAGS: Final[dict[str, Callable[[Any], Any]]] = {
 
 
 def _with_tags(value: Any) -> Any:
+    if isinstance(value, msgspec.Struct):
+        listed = value.__struct_config__.array_like
+        value = msgspec.structs.astuple(value) if listed else msgspec.structs.asdict(value)
     value = _encode_extra(value) if type(value) not in _PLAIN else value
     if isinstance(value, Mapping):
         return {key: _with_tags(item) for key, item in value.items()}

@@ -1,0 +1,97 @@
+"""Keeping what the machine reports: masked once, bounded, handed on to whoever listens.
+
+A `Recorder` is the `record` callable of a run. What it keeps is what a store may write and what a
+`Trace` may be made of; nothing else of a run is ever recorded. How a commit is masked and cut is
+answered by `redact`, how long texts are stored once by `shorten`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from saywhy.chart.commit import Commit
+from saywhy.errors import CallerError
+from saywhy.trace.redact import USUAL, Policy, Redactor
+from saywhy.values import dumps, loads_raw
+
+Listener = Callable[[Commit], object]
+
+logger = logging.getLogger("saywhy.trace")
+
+
+class Recorder:
+    """Takes the commits of one conversation as they happen.
+
+    `secrets` are texts known to be sensitive from earlier turns. A step that finds out that a text
+    is sensitive says so in `commit.secrets`; commits kept by then and not yet taken are masked
+    again, but what a listener has already heard cannot be called back.
+    """
+
+    def __init__(
+        self,
+        policy: Policy = USUAL,
+        *,
+        secrets: Iterable[str] = (),
+        listeners: Iterable[Listener] = (),
+    ) -> None:
+        self.redactor = Redactor(policy, secrets)
+        self._kept: list[Commit] = []
+        self._listeners = list(listeners)
+
+    def __call__(self, commit: Commit) -> None:
+        """Keep one commit."""
+        redactor = self.redactor
+        known = redactor.generation
+        kept = redactor.commit(commit)
+        if redactor.generation != known and self._kept:
+            self._kept = [redactor.commit(earlier) for earlier in self._kept]
+        self._kept.append(kept)
+        if self._listeners:
+            self._tell(kept)
+
+    def listen(self, listener: Listener) -> None:
+        """Hand every further commit to `listener` as well, masked, while the run goes on.
+
+        A listener that raises is logged and dropped.
+        """
+        self._listeners.append(listener)
+
+    def take(self) -> list[Commit]:
+        """The commits kept since the last `take`, for a store to write."""
+        taken, self._kept = self._kept, []
+        return taken
+
+    @property
+    def kept(self) -> tuple[Commit, ...]:
+        """The commits that were not taken yet."""
+        return tuple(self._kept)
+
+    def _tell(self, commit: Commit) -> None:
+        for listener in tuple(self._listeners):
+            try:
+                listener(commit)
+            except Exception:
+                self._listeners.remove(listener)
+                logger.exception("a listener raised at commit %d and was dropped", commit.seq)
+
+
+def encode(commit: Commit) -> bytes:
+    """The commit as JSON text; `decode` gives an equal one back."""
+    return dumps(commit)
+
+
+def decode(data: bytes | str) -> Commit:
+    """The commit written by `encode`. Raises `CallerError` for anything else."""
+    try:
+        return from_tree(loads_raw(data))
+    except ValueError as error:
+        raise CallerError(f"this is no commit: {error}") from error
+
+
+def from_tree(tree: Any) -> Commit:
+    """The commit in a parsed document. Raises `msgspec.ValidationError`, a `ValueError`."""
+    return msgspec.convert(tree, Commit)
