@@ -1,0 +1,348 @@
+"""The store that keeps nothing: the same promises inside one process, for tests and trials.
+
+Each method runs without a pause in between, so the event loop makes it a transaction; one store
+belongs to one event loop. The clock is a parameter. What is kept of a conversation, and how a turn
+changes it, is in `memory_session`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from types import TracebackType
+from typing import Self
+
+from saywhy.clock import Clock, SystemClock
+from saywhy.stores.bell import Bell
+from saywhy.stores.memory_session import MemorySession
+from saywhy.stores.refusals import check_rate, fenced, other_owner, turn_open, version_moved
+from saywhy.stores.store import (
+    LEASE_SECONDS,
+    Accepted,
+    Blank,
+    Call,
+    Claim,
+    FailStatus,
+    JournalEntry,
+    Prior,
+    Rows,
+    StoredCommit,
+    StoredMessage,
+    StoredOutput,
+    StoredSession,
+    StoredTimer,
+    StoredTurn,
+    Timer,
+)
+
+
+class MemoryStore:
+    """A `Store` that lives as long as the process."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
+        self._sessions: dict[str, MemorySession] = {}
+        self._open: dict[str, MemorySession] = {}
+        """Conversations with an unfinished turn: what a claim has to look at."""
+        self._charts: dict[str, bytes] = {}
+        self._rates: dict[tuple[str, str], deque[float]] = {}
+        self._timers: dict[int, StoredTimer] = {}
+        self._outbox: dict[int, StoredOutput] = {}
+        self._last_id = 0
+        self._bell = Bell()
+
+    async def open(self) -> None:
+        """Nothing to do; here so that stores can be exchanged."""
+
+    async def close(self) -> None:
+        self._bell.ring()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def accept(
+        self, session_id: str, message_id: str, input: bytes, *, user_id: str
+    ) -> Accepted:
+        session = self._for_user(session_id, user_id)
+        accepted = session.accept(message_id, input, self._clock.now())
+        self._note_open(session)
+        if accepted.status == "new":
+            self._bell.ring()
+        return accepted
+
+    async def claim(
+        self, worker: str, ttl_seconds: float = LEASE_SECONDS, session_id: str | None = None
+    ) -> Claim | None:
+        session = self._oldest() if session_id is None else self._open.get(session_id)
+        return session and session.claim(self._clock.now(), ttl_seconds)
+
+    async def accept_and_claim(
+        self,
+        session_id: str,
+        message_id: str,
+        input: bytes,
+        *,
+        user_id: str,
+        worker: str,
+        ttl_seconds: float = LEASE_SECONDS,
+    ) -> tuple[Accepted, Claim | None]:
+        session = self._for_user(session_id, user_id)
+        accepted = session.accept(message_id, input, self._clock.now())
+        self._note_open(session)
+        if accepted.status in ("done", "ended"):
+            return accepted, None
+        return accepted, session.claim(self._clock.now(), ttl_seconds)
+
+    async def renew(self, claim: Claim, ttl_seconds: float = LEASE_SECONDS) -> bool:
+        session = self._sessions.get(claim.session_id)
+        if session is None or session.fence != claim.fence:
+            return False
+        session.lease_until = self._clock.now() + ttl_seconds * 1000
+        return True
+
+    async def intent(
+        self,
+        claim: Claim,
+        seq: int,
+        call: Call,
+        doc: bytes,
+        commits: Rows,
+        *,
+        previous_result: tuple[int, bytes] | None = None,
+        again: bool = False,
+    ) -> Prior:
+        turn = self._held(claim).turns[claim.turn_no]
+        if previous_result is not None:
+            turn.expect(claim, previous_result[0])
+        prior = turn.ask(claim, seq, call, again)
+        if prior.status != "diverged":
+            turn.doc = doc
+            turn.add_commits(commits)
+            if previous_result is not None:
+                turn.answer(claim, *previous_result)
+        return prior
+
+    async def result(self, claim: Claim, seq: int, result: bytes) -> None:
+        session = self._sessions.get(claim.session_id)
+        if session is not None and claim.turn_no in session.turns:
+            session.turns[claim.turn_no].answer(claim, seq, result)
+
+    async def finish(
+        self,
+        claim: Claim,
+        doc: bytes,
+        reply: bytes,
+        *,
+        messages: Rows,
+        commits: Rows,
+        previous_result: tuple[int, bytes] | None = None,
+        outbox: Sequence[bytes] = (),
+        timers: Sequence[Timer] = (),
+        blank: Blank = "all",
+        blank_input: bool = True,
+    ) -> None:
+        session = self._held(claim)
+        session.check_messages(messages)
+        turn = session.turns[claim.turn_no]
+        turn.end(claim, "done", previous_result, commits, blank, blank_input)
+        turn.reply = reply
+        session.done_no = claim.turn_no
+        self._end(session, claim, doc, messages)
+        for payload in outbox:
+            output_id = self._next_id()
+            output = StoredOutput(output_id, claim.session_id, claim.turn_no, payload)
+            self._outbox[output_id] = output
+        for timer in timers:
+            timer_id = self._next_id()
+            due_ms, payload = timer.due_ms, timer.payload
+            self._timers[timer_id] = StoredTimer(timer_id, claim.session_id, due_ms, payload)
+
+    async def fail(
+        self,
+        claim: Claim,
+        status: FailStatus,
+        why: str,
+        *,
+        doc: bytes | None = None,
+        messages: Rows = (),
+        commits: Rows = (),
+        previous_result: tuple[int, bytes] | None = None,
+        blank: Blank = frozenset(),
+        blank_input: bool = False,
+    ) -> None:
+        session = self._held(claim)
+        session.check_messages(messages)
+        turn = session.turns[claim.turn_no]
+        turn.end(claim, status, previous_result, commits, blank, blank_input)
+        turn.error = why
+        self._end(session, claim, doc, messages)
+
+    async def save(self, session_id: str, user_id: str, doc: bytes, version: int) -> int:
+        found = self._sessions.get(session_id)
+        current = found.version if found else 0
+        if current != version:
+            raise version_moved(session_id, current, version)
+        session = self._for_user(session_id, user_id)
+        if session.lease_until is not None:
+            raise turn_open(session_id)
+        session.doc = doc
+        session.version += 1
+        return session.version
+
+    async def put_charts(self, docs: Mapping[str, bytes]) -> None:
+        for digest, doc in docs.items():
+            self._charts.setdefault(digest, doc)
+
+    async def chart(self, digest: str) -> bytes | None:
+        return self._charts.get(digest)
+
+    async def session(self, session_id: str) -> StoredSession | None:
+        session = self._sessions.get(session_id)
+        return session and session.stored()
+
+    async def sessions(
+        self, user_id: str | None = None, limit: int = 100, after: str = ""
+    ) -> tuple[StoredSession, ...]:
+        ids = sorted(
+            session_id
+            for session_id, session in self._sessions.items()
+            if session_id > after and user_id in (None, session.user_id)
+        )
+        return tuple(self._sessions[session_id].stored() for session_id in ids[:limit])
+
+    async def turns(
+        self, session_id: str, *, after: int = 0, limit: int = 100, last: int | None = None
+    ) -> tuple[StoredTurn, ...]:
+        session = self._sessions.get(session_id)
+        if session is None:
+            return ()
+        numbers = list(session.turns)
+        chosen = newest(numbers, last) if last is not None else numbers[max(after, 0) :][:limit]
+        return tuple(session.turns[number].stored() for number in chosen)
+
+    async def journal(self, session_id: str, turn_no: int) -> tuple[JournalEntry, ...]:
+        session = self._sessions.get(session_id)
+        turn = session and session.turns.get(turn_no)
+        return turn.journal() if turn else ()
+
+    async def messages(
+        self,
+        session_id: str,
+        *,
+        after: int | None = None,
+        limit: int = 100,
+        last: int | None = None,
+    ) -> tuple[StoredMessage, ...]:
+        session = self._sessions.get(session_id)
+        stored = session.messages if session else {}
+        numbers = sorted(seq for seq in stored if after is None or seq > after)
+        chosen = numbers[:limit] if last is None else newest(sorted(stored), last)
+        return tuple(stored[seq] for seq in chosen)
+
+    async def commits(
+        self, session_id: str, *, turn_no: int | None = None, last_turns: int | None = None
+    ) -> tuple[StoredCommit, ...]:
+        session = self._sessions.get(session_id)
+        if session is None:
+            return ()
+        if turn_no is not None:
+            numbers = [turn_no] if turn_no in session.turns else []
+        else:
+            numbers = list(session.turns)
+            numbers = numbers if last_turns is None else newest(numbers, last_turns)
+        return tuple(
+            StoredCommit(number, seq, doc)
+            for number in numbers
+            for seq, doc in sorted(session.turns[number].commits.items())
+        )
+
+    async def allow(self, user_id: str, tool: str, requests: int, window_ms: float) -> float | None:
+        check_rate(requests, window_ms)
+        now = self._clock.now()
+        ends = self._rates.pop((user_id, tool), None) or deque[float]()
+        self._rates[user_id, tool] = ends  # at the end: the first one is the longest unused
+        oldest = next(iter(self._rates))
+        if self._rates[oldest] and self._rates[oldest][-1] <= now:
+            del self._rates[oldest]
+        while ends and ends[0] <= now:
+            ends.popleft()
+        if len(ends) >= requests:
+            return ends[-requests] - now
+        ends.append(now + window_ms)
+        return None
+
+    async def due(self, limit: int = 100) -> tuple[StoredTimer, ...]:
+        now = self._clock.now()
+        fallen = [timer for timer in self._timers.values() if timer.due_ms <= now]
+        return tuple(sorted(fallen, key=lambda timer: timer.due_ms)[:limit])
+
+    async def take_timer(self, timer_id: int) -> bool:
+        return self._timers.pop(timer_id, None) is not None
+
+    async def unsent(self, limit: int = 100) -> tuple[StoredOutput, ...]:
+        return tuple(islice(self._outbox.values(), limit))
+
+    async def mark_sent(self, output_id: int) -> bool:
+        return self._outbox.pop(output_id, None) is not None
+
+    async def forget(self, user_id: str) -> int:
+        gone = {key for key, session in self._sessions.items() if session.user_id == user_id}
+        for session_id in gone:
+            del self._sessions[session_id]
+            self._open.pop(session_id, None)
+        self._timers = {k: v for k, v in self._timers.items() if v.session_id not in gone}
+        self._outbox = {k: v for k, v in self._outbox.items() if v.session_id not in gone}
+        self._rates = {key: ends for key, ends in self._rates.items() if key[0] != user_id}
+        return len(gone)
+
+    async def wait_work(self, timeout_seconds: float) -> None:
+        await self._bell.wait(timeout_seconds)
+
+    def _for_user(self, session_id: str, user_id: str) -> MemorySession:
+        session = self._sessions.get(session_id)
+        if session is None:
+            session = self._sessions[session_id] = MemorySession(session_id, user_id)
+        elif session.user_id != user_id:
+            raise other_owner(session_id, user_id)
+        return session
+
+    def _held(self, claim: Claim) -> MemorySession:
+        """The conversation a claim was given for, if the claim still holds."""
+        session = self._sessions.get(claim.session_id)
+        if session is None or session.fence != claim.fence:
+            raise fenced(claim)
+        return session
+
+    def _end(self, session: MemorySession, claim: Claim, doc: bytes | None, messages: Rows) -> None:
+        session.end(claim, doc, messages, self._clock.now())
+        self._note_open(session)
+        if session.lease_until is not None:
+            self._bell.ring()
+
+    def _note_open(self, session: MemorySession) -> None:
+        if session.lease_until is None:
+            self._open.pop(session.session_id, None)
+        else:
+            self._open[session.session_id] = session
+
+    def _oldest(self) -> MemorySession | None:
+        """The conversation whose turn waited longest; one with a running lease may come out too."""
+        return min(self._open.values(), key=lambda item: item.lease_until or 0.0, default=None)
+
+    def _next_id(self) -> int:
+        self._last_id += 1
+        return self._last_id
+
+
+def newest(numbers: list[int], count: int) -> list[int]:
+    """The last few of a sorted list."""
+    return numbers[max(len(numbers) - count, 0) :]

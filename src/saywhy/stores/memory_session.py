@@ -1,0 +1,216 @@
+"""A conversation kept in memory: how accepting, claiming and ending turns changes it.
+
+The rules are those of `store`; the maps of conversations, timers and the rest are in `memory`.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from typing import cast
+
+import msgspec
+
+from saywhy.stores.refusals import message_taken, no_such_call
+from saywhy.stores.store import (
+    MAX_EARLIER,
+    Accepted,
+    Blank,
+    Call,
+    Claim,
+    JournalEntry,
+    Prior,
+    Rows,
+    StepStatus,
+    StoredMessage,
+    StoredSession,
+    StoredTurn,
+    TurnStatus,
+    hash_of,
+    merged,
+)
+
+
+@dataclass(slots=True)
+class _Attempt:
+    call: Call
+    args_hash: bytes
+    fence: int
+    status: StepStatus = "asked"
+    result: bytes | None = None
+    blanked: bool = False
+
+    def entry(self, seq: int, attempt: int) -> JournalEntry:
+        call = self.call
+        args = None if self.blanked else call.args
+        return JournalEntry(
+            seq, attempt, call.kind, call.name, call.effect, call.key, self.args_hash, args,
+            self.status, self.result,
+        )  # fmt: skip
+
+
+@dataclass(slots=True)
+class MemoryTurn:
+    """One turn with its journal and commits."""
+
+    turn_no: int
+    message_id: str
+    input: bytes | None
+    status: TurnStatus = "queued"
+    salt: bytes = field(default_factory=lambda: secrets.token_bytes(16))
+    reply: bytes | None = None
+    error: str | None = None
+    doc: bytes | None = None
+    steps: dict[int, list[_Attempt]] = field(default_factory=dict[int, list[_Attempt]])
+    commits: dict[int, bytes] = field(default_factory=dict[int, bytes])
+
+    def stored(self) -> StoredTurn:
+        return StoredTurn(
+            self.turn_no, self.message_id, self.status, self.input, self.reply, self.error
+        )
+
+    def journal(self) -> tuple[JournalEntry, ...]:
+        return tuple(
+            attempt.entry(seq, number)
+            for seq, attempts in sorted(self.steps.items())
+            for number, attempt in enumerate(attempts, start=1)
+        )
+
+    def ask(self, claim: Claim, seq: int, call: Call, again: bool) -> Prior:
+        args_hash = hash_of(call.args, self.salt)
+        attempts = self.steps.get(seq)
+        if attempts is None:
+            self.steps[seq] = [_Attempt(call, args_hash, claim.fence)]
+            return Prior("fresh")
+        known = attempts[-1]
+        if (known.call.kind, known.call.name, known.args_hash) != (call.kind, call.name, args_hash):
+            return Prior("diverged")
+        for attempt in reversed(attempts):
+            if attempt.status == "answered":
+                return Prior("answered", attempt.result)
+        if again or call.effect != "once":
+            attempts.append(_Attempt(known.call, args_hash, claim.fence))
+        return Prior("interrupted")
+
+    def answer(self, claim: Claim, seq: int, result: bytes) -> None:
+        """The newest attempt made by this claim or before it takes the result, once."""
+        self.expect(claim, seq)
+        own = [attempt for attempt in self.steps[seq] if attempt.fence <= claim.fence]
+        if own and own[-1].status != "answered":
+            own[-1].status = "answered"
+            own[-1].result = None if own[-1].blanked else result
+
+    def expect(self, claim: Claim, seq: int) -> None:
+        if seq not in self.steps:
+            raise no_such_call(claim, seq)
+
+    def add_commits(self, commits: Rows) -> None:
+        for seq, doc in commits:
+            self.commits.setdefault(seq, doc)
+
+    def end(
+        self,
+        claim: Claim,
+        status: TurnStatus,
+        previous_result: tuple[int, bytes] | None,
+        commits: Rows,
+        blank: Blank,
+        blank_input: bool,
+    ) -> None:
+        if previous_result is not None:
+            self.answer(claim, *previous_result)
+        self.add_commits(commits)
+        self.status = status
+        self.doc = None
+        if blank_input:
+            self.input = None
+        for seq, attempts in self.steps.items():
+            for attempt in attempts:
+                if attempt.status == "asked":
+                    attempt.status = "unknown"
+                if blank == "all" or seq in blank:
+                    _blank(attempt)
+
+
+def _blank(attempt: _Attempt) -> None:
+    attempt.blanked = True
+    attempt.call = msgspec.structs.replace(attempt.call, args=b"")
+    attempt.result = None
+
+
+@dataclass(slots=True)
+class MemorySession:
+    """A conversation; `lease_until` is None when there is nothing to do."""
+
+    session_id: str
+    user_id: str
+    version: int = 0
+    doc: bytes | None = None
+    fence: int = 0
+    done_no: int = 0
+    ended_no: int = 0
+    lease_until: float | None = None
+    turns: dict[int, MemoryTurn] = field(default_factory=dict[int, MemoryTurn])
+    by_message: dict[str, int] = field(default_factory=dict[str, int])
+    messages: dict[int, StoredMessage] = field(default_factory=dict[int, StoredMessage])
+
+    def stored(self) -> StoredSession:
+        running = self.lease_until is not None
+        return StoredSession(
+            self.session_id, self.user_id, self.version, self.doc, running, len(self.turns)
+        )
+
+    def accept(self, message_id: str, input: bytes, now: float) -> Accepted:
+        known = self.by_message.get(message_id)
+        if known is not None:
+            return self._seen(self.turns[known])
+        turn_no = len(self.turns) + 1
+        self.turns[turn_no] = MemoryTurn(turn_no, message_id, input)
+        self.by_message[message_id] = turn_no
+        if self.lease_until is None:
+            self.lease_until = now
+        return Accepted("new", turn_no)
+
+    def _seen(self, turn: MemoryTurn) -> Accepted:
+        if turn.status in ("queued", "running"):
+            return Accepted("running", turn.turn_no)
+        if turn.status == "done":
+            return Accepted("done", turn.turn_no, turn.reply)
+        return Accepted("ended", turn.turn_no, error=turn.error)
+
+    def claim(self, now: float, ttl_seconds: float) -> Claim | None:
+        if self.lease_until is None or self.lease_until > now:
+            return None
+        self.fence += 1
+        self.lease_until = now + ttl_seconds * 1000
+        turn = self.turns[self.ended_no + 1]
+        turn.status = "running"
+        return Claim(
+            self.session_id, self.user_id, turn.turn_no, turn.message_id, self.fence, self.version,
+            cast(bytes, turn.input), self.doc, turn.doc, merged(turn.journal()), self._earlier(),
+            turn.salt,
+        )  # fmt: skip
+
+    def _earlier(self) -> tuple[JournalEntry, ...]:
+        entries: list[JournalEntry] = []
+        for turn_no in range(self.ended_no, self.done_no, -1):
+            entries.extend(reversed(self.turns[turn_no].journal()))
+            if len(entries) >= MAX_EARLIER:
+                break
+        return tuple(reversed(entries[:MAX_EARLIER]))
+
+    def check_messages(self, messages: Rows) -> None:
+        numbers = {seq for seq, _ in messages}
+        if len(numbers) < len(messages) or not numbers.isdisjoint(self.messages):
+            raise message_taken(self.session_id)
+
+    def end(self, claim: Claim, doc: bytes | None, messages: Rows, now: float) -> None:
+        """Let go of the conversation. The fence rises, so that the claim is dead from here on."""
+        if doc is not None:
+            self.doc = doc
+            self.version += 1
+        for seq, message in messages:
+            self.messages[seq] = StoredMessage(seq, claim.turn_no, message)
+        self.fence += 1
+        self.ended_no = claim.turn_no
+        self.lease_until = now if self.ended_no < len(self.turns) else None

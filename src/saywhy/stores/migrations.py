@@ -1,0 +1,105 @@
+"""How the tables of the SQLite store came to be what they are.
+
+A migration is a numbered function; the database remembers by name which ones ran. A new one goes
+to the end of the list, and an old one is never edited. What the rows mean is said in `store`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Final
+
+from saywhy.errors import CallerError
+
+Migration = Callable[[sqlite3.Connection], None]
+
+
+def m001_conversations(db: sqlite3.Connection) -> None:
+    """Conversations, turns, journal, messages, commits, charts, outbox, timers, rates.
+
+    Long columns stand last, so that reading the short ones never follows an overflow page. Tables
+    keyed by conversation have no row ids: one page is touched where two would be, and what belongs
+    together lies together.
+    """
+    for statement in _TABLES:
+        db.execute(statement)
+
+
+_TABLES: Final = (
+    # lease_until: NULL when there is nothing to do, in the past when a turn waits for a worker.
+    # done_no and ended_no: the last turn that finished, and that ended in any way.
+    """CREATE TABLE session (
+        id TEXT NOT NULL PRIMARY KEY, user_id TEXT NOT NULL, version INTEGER NOT NULL,
+        fence INTEGER NOT NULL, done_no INTEGER NOT NULL, ended_no INTEGER NOT NULL,
+        lease_until INTEGER, owner TEXT, doc BLOB)""",
+    "CREATE INDEX session_user ON session (user_id, id)",
+    "CREATE INDEX session_lease ON session (lease_until) WHERE lease_until IS NOT NULL",
+    """CREATE TABLE turn (
+        session_id TEXT NOT NULL, turn_no INTEGER NOT NULL, message_id TEXT NOT NULL,
+        status TEXT NOT NULL, fence INTEGER NOT NULL, accepted INTEGER NOT NULL, ended INTEGER,
+        salt BLOB, error TEXT, input BLOB, reply BLOB, doc BLOB,
+        PRIMARY KEY (session_id, turn_no)) WITHOUT ROWID""",
+    "CREATE UNIQUE INDEX turn_message ON turn (session_id, message_id)",
+    """CREATE TABLE step (
+        session_id TEXT NOT NULL, turn_no INTEGER NOT NULL, seq INTEGER NOT NULL,
+        attempt INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, effect TEXT NOT NULL,
+        idem_key TEXT NOT NULL, args_hash BLOB NOT NULL, status TEXT NOT NULL,
+        fence INTEGER NOT NULL, blanked INTEGER NOT NULL, started INTEGER NOT NULL,
+        finished INTEGER, args BLOB, result BLOB,
+        PRIMARY KEY (session_id, turn_no, seq, attempt)) WITHOUT ROWID""",
+    """CREATE TABLE message (
+        session_id TEXT NOT NULL, seq INTEGER NOT NULL, turn_no INTEGER NOT NULL,
+        doc BLOB NOT NULL, PRIMARY KEY (session_id, seq)) WITHOUT ROWID""",
+    """CREATE TABLE "commit" (
+        session_id TEXT NOT NULL, turn_no INTEGER NOT NULL, seq INTEGER NOT NULL,
+        doc BLOB NOT NULL, PRIMARY KEY (session_id, turn_no, seq)) WITHOUT ROWID""",
+    "CREATE TABLE chart (digest TEXT NOT NULL PRIMARY KEY, doc BLOB NOT NULL)",
+    # AUTOINCREMENT: an id that comes back would be taken for a message that was seen before.
+    """CREATE TABLE outbox (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, turn_no INTEGER NOT NULL,
+        sent_at INTEGER, payload BLOB NOT NULL)""",
+    "CREATE INDEX outbox_session ON outbox (session_id)",
+    "CREATE INDEX outbox_unsent ON outbox (id) WHERE sent_at IS NULL",
+    """CREATE TABLE timer (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, due_ms REAL NOT NULL,
+        payload BLOB NOT NULL)""",
+    "CREATE INDEX timer_session ON timer (session_id)",
+    "CREATE INDEX timer_due ON timer (due_ms)",
+    # until: when the row stops counting, so that rows of people who left can go without a search.
+    "CREATE TABLE rate (user_id TEXT NOT NULL, tool TEXT NOT NULL, until INTEGER NOT NULL)",
+    "CREATE INDEX rate_user ON rate (user_id, tool, until)",
+    "CREATE INDEX rate_until ON rate (until)",
+)
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (m001_conversations,)
+
+
+def migrate(db: sqlite3.Connection, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:
+    """Run what did not run yet, all of it or nothing.
+
+    A database that knows a migration we don't was written by a newer version and is left alone.
+    """
+    db.execute("BEGIN IMMEDIATE")  # of two processes that open a new file, one waits here
+    try:
+        db.execute("CREATE TABLE IF NOT EXISTS migration (name TEXT NOT NULL PRIMARY KEY)")
+        ran = {name for (name,) in db.execute("SELECT name FROM migration").fetchall()}
+        _refuse_newer(ran - {migration.__name__ for migration in migrations})
+        for migration in migrations:
+            if migration.__name__ not in ran:
+                migration(db)
+                db.execute("INSERT INTO migration (name) VALUES (?)", (migration.__name__,))
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+def _refuse_newer(unknown: set[str]) -> None:
+    if unknown:
+        raise CallerError(
+            f"the store was written by a newer version of saywhy: it has the changes "
+            f"{', '.join(sorted(unknown))}, which this version does not know",
+            hint="upgrade saywhy, or open a copy of the file from before the upgrade",
+        )

@@ -1,0 +1,64 @@
+"""What every store refuses, in the same words whoever keeps the rows."""
+
+from __future__ import annotations
+
+from saywhy.errors import CallerError, Fenced, SessionBusy
+from saywhy.stores.store import Claim
+
+
+def fenced(claim: Claim) -> Fenced:
+    """The claim is over: its turn ended, or its lease did and another worker came."""
+    return Fenced(
+        f'turn {claim.turn_no} of conversation "{claim.session_id}" is no longer run by this '
+        f"worker (fence {claim.fence}): it ended, or another one took it over",
+        hint="drop what was computed; whoever runs it now goes on from the journal",
+    )
+
+
+def other_owner(session_id: str, user_id: str) -> CallerError:
+    """The id of a conversation is in use by somebody else."""
+    return CallerError(
+        f'conversation "{session_id}" belongs to another user than "{user_id}"',
+        hint="use a conversation id of that user's own",
+    )
+
+
+def version_moved(session_id: str, current: int, version: int) -> CallerError:
+    """A document was made from a version that is not the current one."""
+    return CallerError(
+        f'conversation "{session_id}" is at version {current}, not at {version}',
+        hint="read it again, repeat the change on what is there now, then save",
+    )
+
+
+def turn_open(session_id: str) -> SessionBusy:
+    """A document cannot be stored beside a turn that will store its own."""
+    return SessionBusy(
+        f'a turn of conversation "{session_id}" is open',
+        hint="wait for its reply, or hand the change in with the next message",
+    )
+
+
+def no_such_call(claim: Claim, seq: int) -> CallerError:
+    """A result came for a call that nobody announced."""
+    return CallerError(
+        f'turn {claim.turn_no} of conversation "{claim.session_id}" has no call {seq}',
+        hint="note the intent of a call before its result",
+    )
+
+
+def message_taken(session_id: str) -> CallerError:
+    """A message would replace an older one; they are only ever added."""
+    return CallerError(
+        f'a message of conversation "{session_id}" has a number that is taken',
+        hint="number messages on from the newest one of the conversation",
+    )
+
+
+def check_rate(requests: int, window_ms: float) -> None:
+    """Refuse a limit that could never let anything through."""
+    if requests < 1 or window_ms < 1:
+        raise CallerError(
+            f"a limit of {requests} requests in {window_ms:g} ms lets nothing through",
+            hint="allow at least one request in a window of at least a millisecond",
+        )

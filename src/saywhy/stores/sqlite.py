@@ -1,0 +1,266 @@
+"""The store for one machine: an SQLite file, any number of conversations, no server.
+
+One thread writes with group commit, a few read. A second process on the same file is kept right by
+leases and fences. What the rows mean is said in `store`; the SQL is in the `sqlite_…` modules.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from saywhy.errors import CallerError
+from saywhy.stores import sqlite_beside as beside
+from saywhy.stores import sqlite_journal as journal
+from saywhy.stores import sqlite_reads as reads
+from saywhy.stores import sqlite_turn as turn
+from saywhy.stores.bell import Bell
+from saywhy.stores.migrations import migrate
+from saywhy.stores.refusals import check_rate
+from saywhy.stores.sqlite_file import Synchronous, connect, named
+from saywhy.stores.sqlite_reads import Readers
+from saywhy.stores.sqlite_writer import Writer
+from saywhy.stores.store import (
+    LEASE_SECONDS,
+    Accepted,
+    Blank,
+    Call,
+    Claim,
+    FailStatus,
+    JournalEntry,
+    Prior,
+    Rows,
+    StoredCommit,
+    StoredMessage,
+    StoredOutput,
+    StoredSession,
+    StoredTimer,
+    StoredTurn,
+    Timer,
+)
+
+
+class SqliteStore:
+    """A `Store` in one file. `synchronous="NORMAL"` trades the last moments at a power cut for
+    speed; nothing is lost by either when only the process dies."""
+
+    def __init__(self, path: str | Path, *, synchronous: Synchronous = "FULL") -> None:
+        if str(path) == ":memory:":
+            raise CallerError("the SQLite store needs a file", hint="MemoryStore keeps no file")
+        self.path = Path(path)
+        self._synchronous: Synchronous = synchronous
+        self._opened: tuple[Writer, Readers] | None = None
+        self._bell = Bell()
+
+    async def open(self) -> None:
+        if self._opened is None:
+            self._opened = await asyncio.to_thread(self._open)
+
+    def _open(self) -> tuple[Writer, Readers]:
+        db = connect(self.path, self._synchronous)
+        try:
+            migrate(db)
+        except sqlite3.Error as error:
+            db.close()
+            raise named(error, self.path) from error
+        except BaseException:
+            db.close()
+            raise
+        return Writer(db, self.path), Readers(self.path, self._synchronous)
+
+    async def close(self) -> None:
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            for part in opened:
+                await asyncio.to_thread(part.close)
+        self._bell.ring()
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    @property
+    def _writer(self) -> Writer:
+        return self._parts()[0]
+
+    @property
+    def _readers(self) -> Readers:
+        return self._parts()[1]
+
+    def _parts(self) -> tuple[Writer, Readers]:
+        if self._opened is None:
+            raise CallerError(
+                f"the store {self.path} is not open",
+                hint="use it in `async with`, or await its open() first",
+            )
+        return self._opened
+
+    async def accept(
+        self, session_id: str, message_id: str, input: bytes, *, user_id: str
+    ) -> Accepted:
+        accepted = await self._writer.do(turn.accept, session_id, message_id, input, user_id)
+        if accepted.status == "new":
+            self._bell.ring()
+        return accepted
+
+    async def claim(
+        self, worker: str, ttl_seconds: float = LEASE_SECONDS, session_id: str | None = None
+    ) -> Claim | None:
+        return await self._writer.do(turn.claim, worker, _ms(ttl_seconds), session_id)
+
+    async def accept_and_claim(
+        self,
+        session_id: str,
+        message_id: str,
+        input: bytes,
+        *,
+        user_id: str,
+        worker: str,
+        ttl_seconds: float = LEASE_SECONDS,
+    ) -> tuple[Accepted, Claim | None]:
+        return await self._writer.do(
+            turn.accept_and_claim,
+            session_id, message_id, input, user_id, worker, _ms(ttl_seconds),
+        )  # fmt: skip
+
+    async def renew(self, claim: Claim, ttl_seconds: float = LEASE_SECONDS) -> bool:
+        key = (claim.session_id, claim.fence)
+        return await self._writer.do(turn.renew, *key, _ms(ttl_seconds))
+
+    async def intent(
+        self,
+        claim: Claim,
+        seq: int,
+        call: Call,
+        doc: bytes,
+        commits: Rows,
+        *,
+        previous_result: tuple[int, bytes] | None = None,
+        again: bool = False,
+    ) -> Prior:
+        return await self._writer.do(
+            journal.intent, claim, seq, call, doc, commits, previous_result, again
+        )
+
+    async def result(self, claim: Claim, seq: int, result: bytes) -> None:
+        await self._writer.do(journal.result, claim, seq, result)
+
+    async def finish(
+        self,
+        claim: Claim,
+        doc: bytes,
+        reply: bytes,
+        *,
+        messages: Rows,
+        commits: Rows,
+        previous_result: tuple[int, bytes] | None = None,
+        outbox: Sequence[bytes] = (),
+        timers: Sequence[Timer] = (),
+        blank: Blank = "all",
+        blank_input: bool = True,
+    ) -> None:
+        more = await self._writer.do(
+            turn.finish,
+            claim, doc, reply, messages, commits, previous_result, outbox, timers, blank,
+            blank_input,
+        )  # fmt: skip
+        if more:
+            self._bell.ring()
+
+    async def fail(
+        self,
+        claim: Claim,
+        status: FailStatus,
+        why: str,
+        *,
+        doc: bytes | None = None,
+        messages: Rows = (),
+        commits: Rows = (),
+        previous_result: tuple[int, bytes] | None = None,
+        blank: Blank = frozenset(),
+        blank_input: bool = False,
+    ) -> None:
+        more = await self._writer.do(
+            turn.fail,
+            claim, status, why, doc, messages, commits, previous_result, blank, blank_input,
+        )  # fmt: skip
+        if more:
+            self._bell.ring()
+
+    async def save(self, session_id: str, user_id: str, doc: bytes, version: int) -> int:
+        return await self._writer.do(turn.save, session_id, user_id, doc, version)
+
+    async def put_charts(self, docs: Mapping[str, bytes]) -> None:
+        await self._writer.do(beside.put_charts, tuple(docs.items()))
+
+    async def chart(self, digest: str) -> bytes | None:
+        return await self._readers.do(reads.chart, digest)
+
+    async def session(self, session_id: str) -> StoredSession | None:
+        return await self._readers.do(reads.session, session_id)
+
+    async def sessions(
+        self, user_id: str | None = None, limit: int = 100, after: str = ""
+    ) -> tuple[StoredSession, ...]:
+        return await self._readers.do(reads.sessions, user_id, limit, after)
+
+    async def turns(
+        self, session_id: str, *, after: int = 0, limit: int = 100, last: int | None = None
+    ) -> tuple[StoredTurn, ...]:
+        return await self._readers.do(reads.turns, session_id, after, limit, last)
+
+    async def journal(self, session_id: str, turn_no: int) -> tuple[JournalEntry, ...]:
+        return await self._readers.do(journal.steps_of, session_id, turn_no)
+
+    async def messages(
+        self,
+        session_id: str,
+        *,
+        after: int | None = None,
+        limit: int = 100,
+        last: int | None = None,
+    ) -> tuple[StoredMessage, ...]:
+        return await self._readers.do(reads.messages, session_id, after, limit, last)
+
+    async def commits(
+        self, session_id: str, *, turn_no: int | None = None, last_turns: int | None = None
+    ) -> tuple[StoredCommit, ...]:
+        return await self._readers.do(reads.commits, session_id, turn_no, last_turns)
+
+    async def allow(self, user_id: str, tool: str, requests: int, window_ms: float) -> float | None:
+        check_rate(requests, window_ms)
+        return await self._writer.do(beside.allow, user_id, tool, requests, round(window_ms))
+
+    async def due(self, limit: int = 100) -> tuple[StoredTimer, ...]:
+        return await self._readers.do(reads.due, limit)
+
+    async def take_timer(self, timer_id: int) -> bool:
+        return await self._writer.do(beside.take_timer, timer_id)
+
+    async def unsent(self, limit: int = 100) -> tuple[StoredOutput, ...]:
+        return await self._readers.do(reads.unsent, limit)
+
+    async def mark_sent(self, output_id: int) -> bool:
+        return await self._writer.do(beside.mark_sent, output_id)
+
+    async def forget(self, user_id: str) -> int:
+        return await self._writer.do(beside.forget, user_id)
+
+    async def wait_work(self, timeout_seconds: float) -> None:
+        await self._bell.wait(timeout_seconds)
+
+
+def _ms(seconds: float) -> int:
+    return round(seconds * 1000)

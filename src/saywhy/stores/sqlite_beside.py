@@ -1,0 +1,61 @@
+"""What the store writes beside turns, as SQL: charts, rates, timers, the outbox, forgetting.
+
+Each function is one job of the writer thread.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Final
+
+from saywhy.stores.sqlite_file import NOW
+
+_PUT_CHART: Final = "INSERT INTO chart (digest, doc) VALUES (?, ?) ON CONFLICT DO NOTHING"
+
+# Bounded, so that no single request pays for everybody's old rows.
+_DROP_OLD: Final = f"""
+DELETE FROM rate WHERE rowid IN (SELECT rowid FROM rate WHERE until <= {NOW} LIMIT 100)"""
+
+# The row that has to go before one more fits: with fewer than `requests` rows there is none.
+_FULL_UNTIL: Final = f"""
+SELECT until - {NOW} FROM rate WHERE user_id = ? AND tool = ? AND until > {NOW}
+ORDER BY until DESC LIMIT 1 OFFSET ?"""
+
+_COUNT: Final = f"INSERT INTO rate (user_id, tool, until) VALUES (?, ?, {NOW} + ?)"
+
+_OF_CONVERSATIONS: Final = ("turn", "step", "message", '"commit"', "outbox", "timer")
+
+
+def put_charts(db: sqlite3.Connection, docs: Sequence[tuple[str, bytes]]) -> None:
+    db.executemany(_PUT_CHART, docs)
+
+
+def allow(
+    db: sqlite3.Connection, user_id: str, tool: str, requests: int, window_ms: float
+) -> float | None:
+    db.execute(_DROP_OLD)
+    row = db.execute(_FULL_UNTIL, (user_id, tool, requests - 1)).fetchone()
+    if row is not None:
+        return float(row[0])
+    db.execute(_COUNT, (user_id, tool, window_ms))
+    return None
+
+
+def take_timer(db: sqlite3.Connection, timer_id: int) -> bool:
+    return db.execute("DELETE FROM timer WHERE id = ?", (timer_id,)).rowcount == 1
+
+
+def mark_sent(db: sqlite3.Connection, output_id: int) -> bool:
+    statement = f"UPDATE outbox SET sent_at = {NOW} WHERE id = ? AND sent_at IS NULL"
+    return db.execute(statement, (output_id,)).rowcount == 1
+
+
+def forget(db: sqlite3.Connection, user_id: str) -> int:
+    for table in _OF_CONVERSATIONS:
+        db.execute(
+            f"DELETE FROM {table} WHERE session_id IN (SELECT id FROM session WHERE user_id = ?)",
+            (user_id,),
+        )
+    db.execute("DELETE FROM rate WHERE user_id = ?", (user_id,))
+    return db.execute("DELETE FROM session WHERE user_id = ?", (user_id,)).rowcount

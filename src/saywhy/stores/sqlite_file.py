@@ -1,0 +1,108 @@
+"""How a connection to the store's file is opened, and what its failures are called.
+
+What SQLite raises becomes an `OutsideError` that names the file and what to try. What is asked of
+the connection is left to others.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from saywhy.errors import CallerError, OutsideError, SaywhyError
+
+Synchronous: TypeAlias = Literal["FULL", "NORMAL"]
+"""FULL: what was acknowledged survives a power cut. NORMAL: it survives the process, but a power
+cut may take the last few transactions; they are lost whole, the file stays sound."""
+
+NOW: Final = "CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)"
+"""Milliseconds since 1970 by the database's clock; newer SQLite has a shorter word for it."""
+
+BUSY_SECONDS: Final = 10.0
+"""How long a connection waits for another process to let go of the file."""
+
+_OLDEST_SQLITE: Final = (3, 35, 0)  # RETURNING
+
+_MEANINGS: Final = {
+    "SQLITE_FULL": (
+        "there is no room left for it",
+        "free disk space; nothing of this was stored, and the same process can go on afterwards",
+    ),
+    "SQLITE_READONLY": (
+        "it may not be written to",
+        "check the permissions of the file and its folder, and whether the disk is read-only",
+    ),
+    "SQLITE_BUSY": (
+        f"another process kept it locked for {BUSY_SECONDS:g} seconds",
+        "look for a process that holds a transaction open, such as a backup or a database browser",
+    ),
+    "SQLITE_CANTOPEN": (
+        "it cannot be opened",
+        "check that its folder exists and may be written to",
+    ),
+    "SQLITE_IOERR": (
+        "the disk reported an error",
+        "check the disk and the system's log; nothing of this was stored",
+    ),
+    "SQLITE_CORRUPT": (
+        "its contents are damaged",
+        "restore the newest backup; a copy must be made of the file and its -wal together",
+    ),
+    "SQLITE_NOTADB": (
+        "it is not an SQLite database",
+        "check the path; a store makes its own file when there is none",
+    ),
+}
+
+
+def connect(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
+    """A connection in write-ahead mode that begins and ends transactions only when told to."""
+    if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
+        raise CallerError(
+            f"SQLite {sqlite3.sqlite_version} is too old: the store needs 3.35 or newer",
+            hint="use a Python that was built with a newer SQLite",
+        )
+    try:
+        db = sqlite3.connect(
+            path,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,  # made by one thread, used by one other, closed by a third
+            cached_statements=256,
+        )
+    except sqlite3.Error as error:
+        raise named(error, path) from error
+    try:
+        _set_up(db, path, synchronous)
+    except sqlite3.Error as error:
+        db.close()
+        raise named(error, path) from error
+    except SaywhyError:
+        db.close()
+        raise
+    return db
+
+
+def _set_up(db: sqlite3.Connection, path: Path, synchronous: Synchronous) -> None:
+    mode = db.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+    if mode != "wal":
+        raise OutsideError(
+            f"the store {path} cannot keep a write-ahead log (SQLite chose {mode!r})",
+            hint="put the file on a local disk; network file systems will not do",
+        )
+    db.execute(f"PRAGMA synchronous = {synchronous}")
+    db.execute("PRAGMA fullfsync = ON")  # macOS keeps writes in the drive's cache without it
+    db.execute("PRAGMA checkpoint_fullfsync = ON")
+    db.execute("PRAGMA secure_delete = ON")  # blanked and forgotten values leave the file as well
+    db.execute("PRAGMA cache_size = -16000")
+    db.execute("PRAGMA journal_size_limit = 16777216")  # after a burst the log shrinks again
+
+
+def named(error: sqlite3.Error, path: Path) -> OutsideError:
+    """What an SQLite error means for whoever runs the store."""
+    code = getattr(error, "sqlite_errorname", "") or ""
+    for start, (meaning, hint) in _MEANINGS.items():
+        if code.startswith(start):
+            return OutsideError(f"the store {path} failed: {meaning} ({error})", hint=hint)
+    return OutsideError(f"the store {path} failed: {error}")
