@@ -149,14 +149,18 @@ class FrozenList(Sequence[Any]):
     """A read-only list whose `append` gives a new list in constant time.
 
     Lists grown from one another share one buffer: each sees its own length only. The newest list
-    grows the buffer in place; appending to an older one copies first.
+    grows the buffer in place; appending to an older one copies first. So does the first append to
+    a plain list that was only wrapped: an object we know nothing of still holds it.
     """
 
-    __slots__ = ("_buffer", "_length")
+    __slots__ = ("_buffer", "_length", "_owned")
 
-    def __init__(self, buffer: list[Any], length: int | None = None) -> None:
+    def __init__(
+        self, buffer: list[Any], length: int | None = None, *, owned: bool = False
+    ) -> None:
         self._buffer = buffer
         self._length = len(buffer) if length is None else length
+        self._owned = owned
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
@@ -188,9 +192,10 @@ class FrozenList(Sequence[Any]):
 
     def appended(self, *items: Any) -> FrozenList:
         """A list with `items` at the end; this one stays as it is."""
-        buffer = self._buffer if self._length == len(self._buffer) else self.raw[:]
+        newest = self._owned and self._length == len(self._buffer)
+        buffer = self._buffer if newest else self.raw[:]
         buffer.extend(items)
-        return FrozenList(buffer)
+        return FrozenList(buffer, owned=True)
 
 
 def seal(value: Any) -> Any:
