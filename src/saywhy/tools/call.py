@@ -1,0 +1,198 @@
+"""The one path of every tool call, whoever asks for it: a flow's step or a model.
+
+Look-up, rate limit, nulls, schema, attempt, result, always in this order. What can go wrong is
+data in the answer, not an exception: only a cancelled turn raises. Whether to call again is
+`retry`; the journal around a call belongs to the driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from saywhy.clock import Clock
+from saywhy.errors import Fault, StateValueError
+from saywhy.tools import local, mock
+from saywhy.tools.arguments import complete, plain, refusal, validate
+from saywhy.tools.invocation import CallContext, Invocation, Kind, Outcome
+from saywhy.tools.limit import Limiter, refused_text
+from saywhy.tools.registry import Registry
+from saywhy.tools.result import as_value
+from saywhy.tools.tool import Tool
+from saywhy.values import dumps, loads_raw, same, seal
+
+__all__ = ["Attempt", "CallContext", "ToolAnswer", "call_tool"]
+
+KINDS: Final[dict[str, Kind]] = {"local": local.invoke, "mock": mock.invoke}
+"""Kind of implementation → how it is carried out. A new kind of tool is one row."""
+
+
+class Attempt(msgspec.Struct, frozen=True, rename="camel"):
+    """A call that was really made, whatever came of it: `lastTurnToolCalls` lists these."""
+
+    tool: str
+    """The tool's name, not its id."""
+    implementation: str
+    transaction_id: str | None
+    at: float
+    """Milliseconds since 1970."""
+
+
+class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """What came of a call.
+
+    `refused`: nothing was sent, the call broke a rule before. `may_have_happened`: nobody knows
+    whether the effect took place. `arguments_after`: the arguments, where the function changed
+    something inside them.
+    """
+
+    value: Any = None
+    fault_message: str | None = None
+    fault_name: str = "Error"
+    fault_hint: str = ""
+    fault_at: str = ""
+    """The line of the host's code that raised, `pay.py:12 in charge`."""
+    refused: bool = False
+    may_have_happened: bool = False
+    http_status: int | None = None
+    attempts: tuple[Attempt, ...] = ()
+    arguments_after: Any = None
+
+    @property
+    def fault(self) -> Fault | None:
+        """The error as data, None after a success."""
+        if self.fault_message is None:
+            return None
+        return Fault(self.fault_message, self.fault_name)
+
+    def to_json(self) -> bytes:
+        """JSON text; `from_json` gives an equal answer."""
+        return dumps(self)
+
+    @classmethod
+    def from_json(cls, data: bytes | str) -> ToolAnswer:
+        """The answer written by `to_json`."""
+        tree = loads_raw(data)
+        fields = {name: tree[key] for name, key in _JSON_NAMES if key in tree}
+        fields["value"] = seal(fields.get("value"))
+        fields["arguments_after"] = seal(fields.get("arguments_after"))
+        fields["attempts"] = tuple(
+            Attempt(item["tool"], item["implementation"], item["transactionId"], item["at"])
+            for item in fields.get("attempts", ())
+        )
+        return cls(**fields)
+
+
+_JSON_NAMES: Final = tuple(
+    (field.name, field.encode_name) for field in msgspec.structs.fields(ToolAnswer)
+)
+
+
+async def call_tool(
+    registry: Registry,
+    name: str,
+    args: Mapping[str, Any],
+    context: CallContext,
+    *,
+    functions: Mapping[str, Callable[..., Any]],
+    limiter: Limiter,
+    clock: Clock,
+    strict: bool = False,
+    on_attempt: Callable[[Attempt], None] | None = None,
+) -> ToolAnswer:
+    """Call a tool and say what came of it.
+
+    `strict` checks flat parameters as well, for arguments a model made. `on_attempt` hears of each
+    attempt before it is made: what it noted is still there when the turn is cancelled meanwhile.
+    """
+    tool = registry.find(name)
+    if tool is None:
+        return _refused(f"Tool {name} not found in registry", registry.hint(name))
+    kind = KINDS.get(tool.implementation.type)
+    if kind is None:
+        return _refused(
+            f"{tool.implementation.type.upper()} tools are not available in this version",
+            f"make {tool.id} a local tool, or a mock while trying the flow out",
+        )
+    limit = tool.rate_limit
+    if limit is not None:
+        wait = await limiter.allow(context.user_id, tool.id, limit.requests, limit.window_ms)
+        if wait is not None:
+            text = refused_text(tool.name, limit.requests, limit.window_ms)
+            return _refused(text, f"allowed again in {wait / 1000:.0f} seconds")
+    given = complete(tool, args)
+    errors = validate(tool, given, strict=strict)
+    if errors:
+        return _refused(refusal(errors), f"see the parameters of tool {tool.id}")
+    attempts: list[Attempt] = []
+
+    def record() -> int:
+        attempt = Attempt(tool.name, tool.implementation.type, context.transaction_id, clock.now())
+        attempts.append(attempt)
+        if on_attempt is not None:
+            on_attempt(attempt)
+        return len(attempts)
+
+    outcome = await kind(
+        Invocation(
+            tool=tool,
+            arguments=given,
+            context=context,
+            functions=functions,
+            clock=clock,
+            record=record,
+        )
+    )
+    return _answer(tool, given, outcome, tuple(attempts))
+
+
+def _refused(message: str, hint: str) -> ToolAnswer:
+    return ToolAnswer(fault_message=message, fault_hint=hint, refused=True)
+
+
+def _answer(
+    tool: Tool, given: Mapping[str, Any], outcome: Outcome, attempts: tuple[Attempt, ...]
+) -> ToolAnswer:
+    changed = _changed(given, outcome.arguments)
+    if outcome.fault is not None:
+        return ToolAnswer(
+            fault_message=outcome.fault,
+            fault_name=outcome.fault_name,
+            fault_hint=outcome.hint,
+            fault_at=outcome.at,
+            refused=outcome.refused,
+            may_have_happened=outcome.may_have_happened,
+            http_status=outcome.http_status,
+            attempts=attempts,
+            arguments_after=changed,
+        )
+    try:
+        value = as_value(outcome.value)
+    except StateValueError as error:
+        return ToolAnswer(
+            fault_message=f"Tool {tool.name} gave no usable answer: {error.message}",
+            fault_name=error.name,
+            fault_hint="answer with text, numbers, true or false, None, lists and dicts of these",
+            # It ran to its end: repeating it would act a second time.
+            may_have_happened=tool.effect != "reads",
+            attempts=attempts,
+            arguments_after=changed,
+        )
+    return ToolAnswer(
+        value=value,
+        http_status=outcome.http_status,
+        attempts=attempts,
+        arguments_after=changed,
+    )
+
+
+def _changed(given: Mapping[str, Any], after: Mapping[str, Any] | None) -> Any:
+    """The arguments after the call, frozen, where they differ from those before."""
+    if after is None or same(given, after) or same(plain(given), after):
+        return None
+    try:
+        return as_value(after)
+    except StateValueError:
+        return None

@@ -1,0 +1,245 @@
+"""What is wrong with a tool definition, every problem in one go.
+
+Checks yield problems and build nothing; `tool` builds from a definition without problems. Whether
+the functions and tools that flows name exist is for `flows.check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final, Literal, TypeAlias
+
+from saywhy.errors import Place, Problem, did_you_mean
+from saywhy.tools.schema import compile_schema, explain, is_object_form, normalise
+
+Effect: TypeAlias = Literal["reads", "repeatable", "once"]
+
+EFFECTS: Final = ("reads", "repeatable", "once")
+KINDS: Final = ("local", "http", "mock", "mcp")
+METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
+def problems_of(raw: Any, place: Place) -> Iterator[Problem]:
+    """Every problem of one tool definition, in the order of its keys."""
+    if not isinstance(raw, Mapping):
+        yield Problem(
+            f"a tool is an object, not {_word(raw)}",
+            place,
+            hint='write {"id": …, "name": …, "implementation": {…}}',
+        )
+        return
+    for check in (_identity, _parameters, _implementation, _security, _effect, _returns):
+        yield from check(raw, place)
+
+
+def below(place: Place, *parts: str) -> Place:
+    """The place of a key inside the definition at `place`."""
+    escaped = (part.replace("~", "~0").replace("/", "~1") for part in parts)
+    return replace(place, pointer="/".join((place.pointer, *escaped)))
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, str):
+        return f'the text "{value}"'
+    if isinstance(value, list | tuple):
+        return "a list"
+    if isinstance(value, Mapping):
+        return "an object"
+    return "nothing" if value is None else str(value).lower()
+
+
+def _name(raw: Mapping[str, Any]) -> str:
+    return str(raw.get("id") or raw.get("name") or "")
+
+
+def _identity(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
+    if not (raw.get("id") or raw.get("name")):
+        yield Problem(
+            "the tool has neither `id` nor `name`",
+            place,
+            hint="give it an `id`, for example Charge",
+        )
+    for key in ("id", "name", "description"):
+        if not isinstance(raw.get(key) or "", str):
+            yield Problem(
+                f"`{key}` must be text, not {_word(raw[key])}",
+                below(place, key),
+                hint="put it in quotes",
+            )
+
+
+def _parameters(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
+    key = "parameters" if raw.get("parameters") else "schema"
+    parameters = raw.get(key) or {}
+    where = below(place, key)
+    if not isinstance(parameters, Mapping):
+        yield Problem(
+            f"`{key}` of tool {_name(raw)} must be an object, not {_word(parameters)}",
+            where,
+            hint='write {"type": "object", "properties": {…}}',
+        )
+    elif not is_object_form(parameters):
+        yield from _flat_parameters(raw, parameters, where)
+    else:
+        yield from _schema(normalise(raw)[0], f"the parameters of tool {_name(raw)}", where)
+
+
+def _flat_parameters(
+    raw: Mapping[str, Any], parameters: Mapping[str, Any], where: Place
+) -> Iterator[Problem]:
+    for name, schema in parameters.items():
+        if not isinstance(schema, Mapping):
+            yield Problem(
+                f"parameter {name} of tool {_name(raw)} must be a schema, not {_word(schema)}",
+                below(where, name),
+                hint='write {"type": "string"}, or make `parameters` one schema of type object',
+            )
+
+
+def _schema(schema: Mapping[str, Any], what: str, where: Place) -> Iterator[Problem]:
+    try:
+        compile_schema(schema)
+    except ValueError as error:
+        yield Problem(
+            f"{what} are no JSON schema: {explain(error)}",
+            where,
+            hint="`required` is a list beside `properties`; types are string, number, integer, "
+            "boolean, array, object and null",
+        )
+
+
+def _implementation(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
+    implementation = raw.get("implementation")
+    where = below(place, "implementation")
+    if not isinstance(implementation, Mapping):
+        yield Problem(
+            f"tool {_name(raw)} has no `implementation`"
+            if implementation is None
+            else f"`implementation` of tool {_name(raw)} must be an object",
+            where if implementation is not None else place,
+            hint='write {"type": "local", "function": "…"}',
+        )
+        return
+    kind = implementation.get("type")
+    if kind not in KINDS:
+        yield Problem(
+            f"tool {_name(raw)} has the unknown type {_word(kind)}",
+            below(where, "type"),
+            hint=did_you_mean(str(kind), KINDS) or "a tool is local, http, mock or mcp",
+            known_names=KINDS,
+        )
+    else:
+        yield from _needed_key(raw, implementation, where)
+        yield from _method(implementation, where)
+    yield from _figures(raw, implementation, where)
+
+
+def _needed_key(
+    raw: Mapping[str, Any], implementation: Mapping[str, Any], where: Place
+) -> Iterator[Problem]:
+    key = {"local": "function", "http": "url"}.get(implementation["type"])
+    value = implementation.get(key) if key else "given"
+    if not isinstance(value, str) or not value:
+        yield Problem(
+            f"the {implementation['type']} tool {_name(raw)} has no `{key}`",
+            where,
+            hint="name the approved function to call"
+            if key == "function"
+            else "give the address to call",
+        )
+
+
+def _method(implementation: Mapping[str, Any], where: Place) -> Iterator[Problem]:
+    method = implementation.get("method")
+    if implementation["type"] == "http" and method and str(method).upper() not in METHODS:
+        yield Problem(
+            f"the method {method} is unknown",
+            below(where, "method"),
+            hint=did_you_mean(str(method).upper(), METHODS)
+            or "use GET, POST, PUT, PATCH or DELETE",
+            known_names=METHODS,
+        )
+
+
+def _figures(
+    raw: Mapping[str, Any], implementation: Mapping[str, Any], where: Place
+) -> Iterator[Problem]:
+    timeout, retries = implementation.get("timeout"), implementation.get("retries")
+    if timeout is not None and not _is_number(timeout, above=0):
+        yield Problem(
+            f"`timeout` of tool {_name(raw)} must be a number above 0, not {_word(timeout)}",
+            below(where, "timeout"),
+            hint="milliseconds; leave it out for 5000 (local) or 20000 (http)",
+        )
+    if retries is not None and not (_is_number(retries, above=-1) and retries == int(retries)):
+        yield Problem(
+            f"`retries` of tool {_name(raw)} must be a whole number from 0, not {_word(retries)}",
+            below(where, "retries"),
+            hint="0 calls the tool once, 2 up to three times",
+        )
+
+
+def _is_number(value: Any, *, above: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > above
+
+
+def _security(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
+    security = raw.get("security")
+    if security is None:
+        return
+    if not isinstance(security, Mapping):
+        yield Problem(
+            f"`security` of tool {_name(raw)} must be an object, not {_word(security)}",
+            below(place, "security"),
+        )
+        return
+    limit = security.get("rateLimit")
+    where = below(place, "security", "rateLimit")
+    if limit is None:
+        return
+    if not isinstance(limit, Mapping):
+        yield Problem(
+            f"`rateLimit` of tool {_name(raw)} must be an object, not {_word(limit)}",
+            where,
+            hint='write {"requests": 10, "window": 60000}',
+        )
+        return
+    for key in ("requests", "window"):
+        if not _is_number(limit.get(key), above=0):
+            yield Problem(
+                f"`{key}` of the rate limit of tool {_name(raw)} must be a number above 0, "
+                f"not {_word(limit.get(key))}",
+                where,
+                hint='write {"requests": 10, "window": 60000}; the window is in milliseconds',
+            )
+
+
+def _effect(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
+    effect = raw.get("effect")
+    if effect is not None and effect not in EFFECTS:
+        yield Problem(
+            f"`effect` of tool {_name(raw)} is {_word(effect)}",
+            below(place, "effect"),
+            hint=did_you_mean(str(effect), EFFECTS)
+            or "`reads` changes nothing, `repeatable` may be repeated with its key, `once` not",
+            known_names=EFFECTS,
+        )
+
+
+def _returns(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
+    """`returns` never changes what a tool does, so a broken one is worth a warning at most."""
+    returns = raw.get("returns")
+    if returns is None:
+        return
+    try:
+        if not isinstance(returns, Mapping):
+            raise ValueError(f"it is {_word(returns)}")
+        compile_schema(returns)
+    except ValueError as error:
+        yield Problem(
+            f"`returns` of tool {_name(raw)} is no JSON schema: {explain(error)}",
+            below(place, "returns"),
+            hint="results are not checked against it",
+            severity="warning",
+        )

@@ -1,0 +1,74 @@
+"""What every kind of tool is handed, and what it gives back.
+
+A kind of tool is one function from an `Invocation` to an `Outcome`; `call` chooses it. It calls
+`record` right before each attempt, never for a call it refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+
+from saywhy.clock import Clock
+from saywhy.tools.tool import Tool
+
+
+class CallContext(msgspec.Struct, frozen=True, kw_only=True):
+    """Who calls, and under which key: what a function learns through its `context` parameter.
+
+    All attempts of one step share `key`; hand it on to whatever can recognise a repeat.
+    """
+
+    session_id: str = ""
+    user_id: str = ""
+    transaction_id: str | None = None
+    key: str = ""
+    tool: str = ""
+    attempt: int = 1
+    clock: Clock | None = None
+
+
+class Invocation(msgspec.Struct, frozen=True, kw_only=True):
+    """One checked call. `arguments` is a plain copy that the function may change."""
+
+    tool: Tool
+    arguments: dict[str, Any]
+    context: CallContext
+    functions: Mapping[str, Callable[..., Any]]
+    clock: Clock
+    record: Callable[[], int]
+    """Notes an attempt and gives its number, from 1."""
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """How it went. With `fault` set there is no value.
+
+    `may_have_happened`: nobody knows whether the effect took place. An error the tool itself
+    reported is an answer and leaves no such doubt.
+    """
+
+    value: Any = None
+    fault: str | None = None
+    fault_name: str = "Error"
+    hint: str = ""
+    at: str = ""
+    refused: bool = False
+    may_have_happened: bool = False
+    http_status: int | None = None
+    arguments: dict[str, Any] | None = None
+    """The arguments afterwards, where the tool may have changed them."""
+
+
+Kind: TypeAlias = Callable[[Invocation], Awaitable[Outcome]]
+
+
+def fault_of(error: BaseException) -> tuple[str, str]:
+    """Message and name of an error for a conversation: never empty, a `KeyError` readable."""
+    name = getattr(error, "name", None)
+    name = name if isinstance(name, str) and name else type(error).__name__
+    message = str(error).strip()
+    if isinstance(error, KeyError):
+        message = f"KeyError: {message}"
+    return message or type(error).__name__, name

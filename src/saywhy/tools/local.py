@@ -1,0 +1,262 @@
+"""Tools that are functions of the host.
+
+Functions of two kinds of call exist: with one object, or with the values one after the other.
+Those that are not `async` run in a thread (see `threads`), unless the definition says `"thread":
+false`, for functions that are bound to the loop's thread; then no time limit can end them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import PurePath
+from typing import Any, Final
+
+from saywhy.errors import did_you_mean
+from saywhy.tools.arguments import plain
+from saywhy.tools.invocation import Invocation, Outcome, fault_of
+from saywhy.tools.signature import CONTEXT, is_async
+from saywhy.tools.threads import GRACE_SECONDS, SHARED, Job, TooManyLost
+from saywhy.tools.tool import Tool
+
+_HERE: Final = PurePath(__file__).parent
+_HAPPENED: Final = "it was still running when its time was up; its effect may have happened"
+_NOT_STARTED: Final = "no thread was free in that time; the function was not called"
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What a function's signature says about calling it, worked out once."""
+
+    is_async: bool
+    least: int
+    """Positional parameters without a default."""
+    most: float
+    context_at: float | None
+    """The position of `context`; infinite when keyword-only, None when there is none."""
+    grace_seconds: float = GRACE_SECONDS
+
+
+async def invoke(invocation: Invocation) -> Outcome:
+    """Call the tool's function, again after an error as often as `retries` says."""
+    tool = invocation.tool
+    name = tool.implementation.function
+    function = invocation.functions.get(name)
+    if function is None:
+        return Outcome(
+            fault=f'Function "{name}" not found in approved functions registry',
+            hint=did_you_mean(name, tuple(invocation.functions))
+            or f"hand the engine a function under the name {name}",
+            refused=True,
+        )
+    outcome = await _attempt(invocation, function)
+    for _ in range(tool.implementation.retries):
+        if outcome.fault is None:
+            break
+        outcome = await _attempt(invocation, function)
+    return outcome
+
+
+async def _attempt(invocation: Invocation, function: Callable[..., Any]) -> Outcome:
+    number = invocation.record()
+    arguments = plain(invocation.arguments)
+    plan = _plan_of(function)
+    call = _bound(invocation, function, plan, arguments, number)
+    if plan.is_async:
+        outcome = await _awaited(invocation, call())
+    elif invocation.tool.implementation.raw.get("thread") is False:
+        outcome = _on_the_loop(call)
+    else:
+        outcome = await _in_thread(invocation, plan, call)
+    if outcome.fault is None and inspect.isawaitable(outcome.value):
+        outcome = await _awaited(invocation, outcome.value)
+    changed = None if outcome.may_have_happened else arguments
+    return Outcome(
+        value=outcome.value,
+        fault=outcome.fault,
+        fault_name=outcome.fault_name,
+        hint=outcome.hint,
+        at=outcome.at,
+        may_have_happened=outcome.may_have_happened,
+        arguments=changed,
+    )
+
+
+# ------------------------------------------------------------------ how to call
+
+
+def _plan_of(function: Callable[..., Any]) -> _Plan:
+    try:
+        return _cached_plan(function)
+    except TypeError:  # not hashable, so not remembered
+        return _read_plan(function)
+
+
+def _read_plan(function: Callable[..., Any]) -> _Plan:
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # written in C, and silent about its parameters
+        return _Plan(is_async(function), 0, float("inf"), None)
+    least, most, context_at = 0, 0.0, None
+    for parameter in parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            most = float("inf")
+        elif parameter.kind is parameter.KEYWORD_ONLY:
+            context_at = float("inf") if parameter.name == CONTEXT else context_at
+        elif parameter.kind is not parameter.VAR_KEYWORD:
+            if parameter.name == CONTEXT:
+                context_at = most
+            least += parameter.default is parameter.empty
+            most += 1
+    return _Plan(is_async(function), least, most, context_at)
+
+
+_cached_plan = lru_cache(maxsize=512)(_read_plan)
+
+
+def _bound(
+    invocation: Invocation,
+    function: Callable[..., Any],
+    plan: _Plan,
+    arguments: dict[str, Any],
+    attempt: int,
+) -> Callable[[], Any]:
+    """The call, ready to be made."""
+    tool = invocation.tool
+    if tool.style == "object":
+        positional = [arguments] if plan.most else []
+    else:
+        positional = _in_order(tool, plan, arguments)
+    # A parameter that the tool itself calls "context" is the author's, not ours.
+    at = plan.context_at
+    if at is None or at < len(positional) or (CONTEXT in tool.properties and at != float("inf")):
+        return partial(function, *positional)
+    base = invocation.context
+    context = type(base)(
+        session_id=base.session_id,
+        user_id=base.user_id,
+        transaction_id=base.transaction_id,
+        key=base.key,
+        tool=tool.id,
+        attempt=attempt,
+        clock=invocation.clock,
+    )
+    return partial(function, *positional, context=context)
+
+
+def _in_order(tool: Tool, plan: _Plan, arguments: Mapping[str, Any]) -> list[Any]:
+    """The values one after the other. A gap gets the declared default, else None.
+
+    Values missing at the end are left to the function's own defaults.
+    """
+    order = tool.positional_order or tuple(arguments)
+    last = max((i for i, name in enumerate(order) if name in arguments), default=-1)
+    needed = plan.least - (plan.context_at is not None and plan.context_at < plan.least)
+    count = max(last + 1, min(needed, len(order)))
+    return [
+        arguments[name] if name in arguments else plain(tool.properties[name].get("default"))
+        for name in order[:count]
+    ]
+
+
+# ------------------------------------------------------------------ calling
+
+
+def _on_the_loop(call: Callable[[], Any]) -> Outcome:
+    try:
+        return Outcome(value=call())
+    except Exception as error:
+        return _raised(error)
+
+
+async def _in_thread(invocation: Invocation, plan: _Plan, call: Callable[[], Any]) -> Outcome:
+    try:
+        job = SHARED.start(call)
+    except TooManyLost as error:
+        return Outcome(fault=error.message, fault_name=error.name, hint=error.hint)
+    try:
+        if not job.done_within(plan.grace_seconds if job.started else 0):
+            await invocation.clock.wait_for(job.wait(), _seconds(invocation))
+    except TimeoutError:
+        began = SHARED.give_up(job)
+        if not job.done_within(0):
+            return _timed_out(invocation, began=began)
+    except BaseException:
+        SHARED.give_up(job)
+        raise
+    plan.grace_seconds = GRACE_SECONDS if job.seconds < GRACE_SECONDS else 0
+    return _outcome_of(job)
+
+
+def _outcome_of(job: Job) -> Outcome:
+    if job.error is None:
+        return Outcome(value=job.result)
+    if isinstance(job.error, Exception | asyncio.CancelledError | SystemExit):
+        return _raised(job.error)
+    raise job.error
+
+
+async def _awaited(invocation: Invocation, awaitable: Any) -> Outcome:
+    """The outcome of a coroutine within the time limit."""
+    clock = invocation.clock
+    began = clock.now()
+    task = asyncio.current_task()
+    try:
+        outcome = await clock.wait_for(_caught(awaitable), _seconds(invocation))
+    except TimeoutError:
+        return _timed_out(invocation, began=True)
+    except asyncio.CancelledError as error:
+        if task is not None and task.cancelling():
+            raise
+        return _raised(error)
+    late = clock.now() - began >= invocation.tool.implementation.timeout_ms
+    if outcome.fault is not None and late:
+        # It was cancelled by our time limit and turned that into an error of its own.
+        return _timed_out(invocation, began=True)
+    return outcome
+
+
+async def _caught(awaitable: Any) -> Outcome:
+    """So that a `TimeoutError` of the function's own is told from ours."""
+    try:
+        return Outcome(value=await awaitable)
+    except Exception as error:
+        return _raised(error)
+
+
+def _seconds(invocation: Invocation) -> float:
+    return invocation.tool.implementation.timeout_ms / 1000
+
+
+def _timed_out(invocation: Invocation, *, began: bool) -> Outcome:
+    implementation = invocation.tool.implementation
+    acts = invocation.tool.effect != "reads"
+    return Outcome(
+        fault=f"Tool execution timeout after {implementation.timeout_ms:g}ms - "
+        f"{implementation.function}",
+        fault_name="TimeoutError",
+        hint=_NOT_STARTED if not began else _HAPPENED if acts else "it only reads",
+        may_have_happened=began and acts,
+    )
+
+
+def _raised(error: BaseException) -> Outcome:
+    message, name = fault_of(error)
+    return Outcome(fault=message, fault_name=name, at=_spot(error))
+
+
+def _spot(error: BaseException) -> str:
+    """`pay.py:12 in charge`: where it was raised, without folders; empty inside this package."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return ""
+    code = trace.tb_frame.f_code
+    file = PurePath(code.co_filename)
+    if file.parent == _HERE:
+        return ""
+    return f"{file.name}:{trace.tb_lineno} in {code.co_name}"

@@ -1,0 +1,84 @@
+"""Which tools there are, by id and by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from saywhy.errors import DefinitionError, Place, Problem, did_you_mean
+from saywhy.tools.tool import Tool, tool_from_definition
+
+
+class Registry:
+    """Tools, found by id first, then by name. Raises `DefinitionError` for an id used twice."""
+
+    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+        self._by_id: dict[str, Tool] = {}
+        self._by_name: dict[str, Tool] = {}
+        problems: list[Problem] = []
+        for tool in tools:
+            first = self._by_id.setdefault(tool.id, tool)
+            self._by_name.setdefault(tool.name, tool)
+            if first is not tool:
+                problems.append(_twice(tool, first))
+        if problems:
+            raise DefinitionError(problems)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._by_id.values())
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_id or name in self._by_name
+
+    def find(self, name: str) -> Tool | None:
+        """The tool with this id, else the first with this name, else None."""
+        return self._by_id.get(name) or self._by_name.get(name)
+
+    def hint(self, name: str) -> str:
+        """What to try instead of a name that leads to no tool."""
+        known = (*self._by_id, *self._by_name)
+        return did_you_mean(name, known) or "check the tool's id, or add its definition"
+
+
+def _twice(tool: Tool, first: Tool) -> Problem:
+    return Problem(
+        f'two tools have the id "{tool.id}"',
+        tool.place,
+        hint=f"the other one is at {first.place}; rename one of them",
+    )
+
+
+def registry_from_definitions(
+    raw: Any, place_of: Callable[[str], Place] = lambda pointer: Place(pointer=pointer)
+) -> Registry:
+    """The tools of a library: a list of definitions, or an object with such a list as `tools`.
+
+    All problems of all definitions are raised together. `place_of` turns a JSON pointer into a
+    place, for loaders that know lines.
+    """
+    wrapped = isinstance(raw, Mapping)
+    base = "/tools" if wrapped else ""
+    items = raw.get("tools") if wrapped else raw
+    if not isinstance(items, list | tuple):
+        raise DefinitionError(
+            [
+                Problem(
+                    "a tool library is a list of tools",
+                    place_of(base),
+                    hint='write [{"id": …}, …] or {"tools": [{"id": …}, …]}',
+                )
+            ]
+        )
+    tools: list[Tool] = []
+    problems: list[Problem] = []
+    for number, item in enumerate(items):
+        try:
+            tools.append(tool_from_definition(item, place_of(f"{base}/{number}")))
+        except DefinitionError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise DefinitionError(problems)
+    return Registry(tools)

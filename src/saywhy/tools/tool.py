@@ -1,0 +1,192 @@
+"""What a tool is: a name, what it takes, how it is carried out and what a repeat would do.
+
+A tool is a value without behaviour. `call` carries calls out, each kind of implementation in its
+own file; `check` says what is wrong with a definition; `signature` reads Python functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from saywhy.errors import DefinitionError, Place
+from saywhy.tools.check import Effect, problems_of
+from saywhy.tools.schema import SchemaCheck, Style, compile_schema, normalise
+from saywhy.tools.signature import KeywordFunction, describe_function
+from saywhy.values import freeze, thaw
+
+__all__ = [
+    "Effect",
+    "Implementation",
+    "RateLimit",
+    "Tool",
+    "tool_from_definition",
+    "tool_from_function",
+]
+
+TIMEOUT_MS: Final[dict[str, float]] = {"local": 5_000, "http": 20_000, "mcp": 20_000}
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimit:
+    """At most `requests` calls of one tool by one user within any `window_ms`."""
+
+    requests: int
+    window_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Implementation:
+    """How a tool is carried out. `raw` holds what only this kind of tool knows."""
+
+    type: str
+    raw: Mapping[str, Any]
+    function: str = ""
+    timeout_ms: float = 5_000
+    retries: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tool:
+    """Something a flow or a model may call.
+
+    `effect` says what a repeat would do: `reads` changes nothing, `repeatable` is recognised by
+    its key, `once` must not happen twice. `positional_order` is empty for the object style.
+    """
+
+    id: str
+    name: str
+    description: str
+    schema: dict[str, Any]
+    style: Style
+    positional_order: tuple[str, ...]
+    implementation: Implementation
+    effect: Effect
+    checker: SchemaCheck = field(repr=False)
+    rate_limit: RateLimit | None = None
+    returns: Mapping[str, Any] | None = None
+    raw: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    place: Place = field(default_factory=Place)
+
+    @property
+    def properties(self) -> Mapping[str, Any]:
+        """Parameter name → its schema."""
+        return self.schema.get("properties") or {}
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The parameters that must be given."""
+        return tuple(self.schema.get("required") or ())
+
+
+def tool_from_definition(raw: Mapping[str, Any], place: Place | None = None) -> Tool:
+    """The tool an author defined; raises `DefinitionError` with everything that is wrong.
+
+    Unknown keys are kept in `raw`. A kind of tool that cannot be called in this version is still a
+    tool, so that flows naming it can be loaded and checked.
+    """
+    place = place or Place()
+    errors = [problem for problem in problems_of(raw, place) if problem.severity == "error"]
+    if errors:
+        raise DefinitionError(errors)
+    definition: dict[str, Any] = thaw(freeze(raw))
+    schema, style, order = normalise(definition)
+    identity = definition.get("id") or definition["name"]
+    return Tool(
+        id=identity,
+        name=definition.get("name") or identity,
+        description=definition.get("description") or "",
+        schema=schema,
+        style=style,
+        positional_order=order,
+        implementation=_implementation(definition["implementation"]),
+        effect=_effect(definition),
+        checker=_checker(schema, style),
+        rate_limit=_rate_limit(definition),
+        returns=definition.get("returns"),
+        raw=definition,
+        place=place,
+    )
+
+
+def _checker(schema: dict[str, Any], style: Style) -> SchemaCheck:
+    """The compiled schema. Flat parameters were never checked; theirs may be no schema at all."""
+    try:
+        return compile_schema(schema)
+    except ValueError:
+        if style == "object":
+            raise
+        return compile_schema({"type": "object"})
+
+
+def _implementation(raw: Mapping[str, Any]) -> Implementation:
+    kind = raw["type"]
+    return Implementation(
+        type=kind,
+        raw=raw,
+        function=raw.get("function") or "",
+        timeout_ms=raw.get("timeout") or TIMEOUT_MS.get(kind, TIMEOUT_MS["local"]),
+        retries=int(raw.get("retries") or 0),
+    )
+
+
+def _effect(definition: Mapping[str, Any]) -> Effect:
+    """What the author says; else what the kind implies, and `once` where nothing is known."""
+    if definition.get("effect"):
+        return definition["effect"]
+    implementation = definition["implementation"]
+    if implementation["type"] == "mock":
+        return "reads"
+    method = str(implementation.get("method") or "POST").upper()
+    if implementation["type"] == "http" and method in {"GET", "HEAD"}:
+        return "reads"
+    return "once"
+
+
+def _rate_limit(definition: Mapping[str, Any]) -> RateLimit | None:
+    limit = (definition.get("security") or {}).get("rateLimit")
+    return RateLimit(int(limit["requests"]), limit["window"]) if limit else None
+
+
+def tool_from_function(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    schema: Mapping[str, Any] | None = None,
+    effect: Effect = "once",
+    timeout_ms: float = TIMEOUT_MS["local"],
+    retries: int = 0,
+    rate_limit: RateLimit | None = None,
+    returns: Mapping[str, Any] | None = None,
+) -> tuple[Tool, KeywordFunction]:
+    """A tool made of a Python function, and what to register under the tool's id to run it.
+
+    Names, types and defaults come from the signature, the description from the first line of the
+    docstring. Arguments arrive converted to the annotated types. A parameter called `context` is
+    ours: it gets the `CallContext`. With `schema` given, the signature is not read and the
+    function gets the arguments by name as they are.
+    """
+    keyword = KeywordFunction(function, convert=schema is None)
+    title, summary = describe_function(function)
+    identity = name or title
+    definition: dict[str, Any] = {
+        "id": identity,
+        "name": identity,
+        "description": summary if description is None else description,
+        "parameters": schema if schema is not None else keyword.schema(),
+        "effect": effect,
+        "implementation": {
+            "type": "local",
+            "function": identity,
+            "timeout": timeout_ms,
+            "retries": retries,
+        },
+    }
+    if rate_limit:
+        limit = {"requests": rate_limit.requests, "window": rate_limit.window_ms}
+        definition["security"] = {"rateLimit": limit}
+    if returns is not None:
+        definition["returns"] = returns
+    return tool_from_definition(definition), keyword
