@@ -113,9 +113,10 @@ class Runner:
             self.same(fence, expected, done.stdout + code, line)
 
     def same(self, fence: Fence, expected: str, actual: str, line: int = 0) -> None:
-        assert matches(expected, actual), (
-            f"{self.at(fence, line)}: the page shows\n\n{expected}\nbut it is\n\n{actual}"
-        )
+        if not matches(expected, actual):
+            raise AssertionError(
+                f"{self.at(fence, line)}: the page shows\n\n{expected}\nbut it is\n\n{actual}"
+            )
 
     def data(self, fence: Fence, tree: Any) -> None:
         """Flow language parts are checked as an author's file would be."""
