@@ -7,7 +7,7 @@ what lies beneath it, so each touch is filed under its own key and, apart, under
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from saywhy.values import Key
 
@@ -55,6 +55,12 @@ class KeyIndex:
     def roots(self, name: str) -> list[Key]:
         """The variables of this name, one for each scope, in the order they were first touched."""
         return list(self._roots.get(name, ()))
+
+    def names(self, besides: Collection[str | int]) -> Iterator[str]:
+        """Names of the variables touched in other scopes than those in `besides`."""
+        for name, roots in self._roots.items():
+            if any(root[0] not in besides for root in roots):
+                yield str(name)
 
     def _lists(self, key: Key) -> Iterator[list[int]]:
         """Touches of the key itself, of what lies above it, of what lies beneath it."""

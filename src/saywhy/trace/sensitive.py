@@ -33,19 +33,17 @@ _ANYWHERE: Final = frozenset(
 _AT_THE_END: Final = frozenset({"token", "tokens", "signature", "key", "keys"})
 """Words that make a name sensitive as its last one: a `tokenType` is no token."""
 
-_RUN_TOGETHER: Final = tuple(
-    [
-        "password",
-        "passwd",
-        "passphrase",
-        "secret",
-        "token",
-        "signature",
-        "apikey",
-        "secretkey",
-        "accesskey",
-        "privatekey",
-    ]
+_RUN_TOGETHER: Final = (
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "token",
+    "signature",
+    "apikey",
+    "secretkey",
+    "accesskey",
+    "privatekey",
 )
 """Endings of names written without a break: `authtoken`, `myapikey`."""
 

@@ -1,0 +1,307 @@
+"""The record of a conversation: commits, the charts they speak of, and what was said.
+
+Append-only. It finds who wrote or read what and rebuilds values from operations; nothing runs
+again. What caused something is answered by `why`, what happened in sentences by `narrative`,
+which transactions and events there were by `transactions`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import msgspec
+
+from saywhy.chart.commit import Commit, Op
+from saywhy.chart.model import Chart, Charts, Node
+from saywhy.errors import CallerError, Place, did_you_mean
+from saywhy.messages import Message
+from saywhy.trace.index import KeyIndex, touches
+from saywhy.trace.rebuild import Doubt, Found, doubt_in, part_of, replay
+from saywhy.trace.redact import CUT_TAG, MARK, REDACTED_TAG
+from saywhy.trace.shorten import put_back
+from saywhy.values import Key
+
+NAMED_SCOPES: Final = frozenset({"cargo", "globals", "session", "turn", "args"})
+"""Scopes that an author names; the others belong to a running flow."""
+
+_PART: Final = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
+
+
+class Touch(msgspec.Struct, frozen=True):
+    """One read or write in a timeline."""
+
+    seq: int
+    turn: int
+    how: Literal["read", "set", "append", "delete"]
+    key: Key
+    value: Any
+    """What was written, or what the reading step got."""
+    source: int = 0
+    """For a read: the commit whose write it saw; 0 where none is recorded."""
+    doubt: Doubt = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What happened between one message of the user's and the next rest."""
+
+    number: int
+    commits: tuple[Commit, ...]
+    messages: tuple[Message, ...]
+
+
+class Trace:
+    """Commits in order, indexed by what they touch as they come in.
+
+    `charts` give steps their names and places; `messages` hold what was said. Both may be
+    incomplete: what is missing is then missing from the explanations, and they say so.
+    """
+
+    def __init__(
+        self,
+        commits: Iterable[Commit] = (),
+        charts: Charts | Iterable[Chart] = (),
+        messages: Iterable[Message] = (),
+    ) -> None:
+        self.charts: Charts = charts if isinstance(charts, Charts) else Charts(charts)
+        self._commits: dict[int, Commit] = {}
+        self._order: list[int] = []
+        self._writes = KeyIndex()
+        self._reads = KeyIndex()
+        self._turns: dict[int, list[int]] = {}
+        self._frames: dict[int, list[int]] = {}
+        self._messages: dict[int, Message] = {}
+        self.say(*messages)
+        self.append(*commits)
+
+    # ------------------------------------------------------------ growing
+
+    def append(self, *commits: Commit) -> None:
+        """Take in the next commits. Raises `CallerError` for one that is no later than the last."""
+        for commit in commits:
+            last = self._order[-1] if self._order else 0
+            if commit.seq <= last:
+                raise CallerError(f"commit {commit.seq} cannot follow commit {last}")
+            self._order.append(commit.seq)
+            self._commits[commit.seq] = commit
+            self._turns.setdefault(commit.turn, []).append(commit.seq)
+            self._frames.setdefault(commit.frame, []).append(commit.seq)
+            for op in commit.ops:
+                self._writes.add(op.key, commit.seq)
+            for key in commit.reads:
+                self._reads.add(key, commit.seq)
+
+    def say(self, *messages: Message) -> None:
+        """Take in what was said; a message that is there already is replaced."""
+        for message in messages:
+            self._messages[message.seq] = message
+
+    # ------------------------------------------------------------ looking up
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def __iter__(self) -> Iterator[Commit]:
+        return (self.commit(seq) for seq in self._order)
+
+    def __contains__(self, seq: object) -> bool:
+        return seq in self._commits
+
+    def commit(self, seq: int) -> Commit:
+        """The commit with this number. Raises `CallerError` when it is not in this trace."""
+        found = self._commits.get(seq)
+        if found is None:
+            have = f"{self.first} to {self.last}" if self._order else "none"
+            raise CallerError(f"commit {seq} is not in this trace", hint=f"it holds {have}")
+        return put_back(found, self._messages)
+
+    @property
+    def first(self) -> int:
+        """Number of the oldest commit, 0 for an empty trace. Above 1 the beginning is missing."""
+        return self._order[0] if self._order else 0
+
+    @property
+    def last(self) -> int:
+        """Number of the newest commit, 0 for an empty trace."""
+        return self._order[-1] if self._order else 0
+
+    @property
+    def turns(self) -> list[int]:
+        """Numbers of the turns that left a commit or a message, in order."""
+        said = (message.turn for message in self._messages.values())
+        return sorted({*self._turns, *said})
+
+    def turn(self, number: int) -> Turn:
+        """The commits and messages of one turn; both empty where there are none."""
+        commits = tuple(self.commit(seq) for seq in self._turns.get(number, ()))
+        return Turn(number, commits, tuple(self.messages(number)))
+
+    def messages(self, turn: int | None = None) -> list[Message]:
+        """What was said, in order; of one turn, or of all."""
+        every = sorted(self._messages.values(), key=lambda message: message.seq)
+        return [message for message in every if turn is None or message.turn == turn]
+
+    def message(self, seq: int) -> Message | None:
+        """The message with this number, as it may be shown: a sensitive one with its text masked."""
+        found = self._messages.get(seq)
+        if found is None or not found.pii:
+            return found
+        return msgspec.structs.replace(found, text=MARK, content=None)
+
+    def node_of(self, commit: Commit) -> Node | None:
+        """The step a commit speaks of; None when its chart is not at hand."""
+        if commit.chart not in self.charts:
+            return None
+        return self.charts[commit.chart].nodes.get(commit.node)
+
+    def place_of(self, commit: Commit) -> Place:
+        """Where the step of a commit stands in the author's file."""
+        node = self.node_of(commit)
+        return node.where if node is not None else Place(pointer=commit.node)
+
+    def steps_of(
+        self, *, frame: int | None = None, node: str | None = None, flow: str | None = None
+    ) -> list[Commit]:
+        """The commits of a frame, of a node, of a flow, or of what all given ones have in common."""
+        seqs = self._order if frame is None else self._frames.get(frame, [])
+        raw = (self._commits[seq] for seq in seqs)
+        return [
+            put_back(commit, self._messages)
+            for commit in raw
+            if (node is None or commit.node == node) and (flow is None or commit.flow == flow)
+        ]
+
+    @property
+    def decisions(self) -> list[Commit]:
+        """The commits in which a branch was chosen."""
+        return [self.commit(seq) for seq in self._order if self._commits[seq].decision is not None]
+
+    # ------------------------------------------------------------ keys
+
+    def key(self, name: str, until: int | None = None) -> Key:
+        """The key that a name stands for: `amount`, `fee.total`, `items[0]`, `cargo.plan`.
+
+        Of several flows' variables it is the one written last, at the latest by commit `until`.
+        Raises `CallerError`, with the nearest name, when nothing of this name was ever touched.
+        """
+        parts = [int(index) if index else word for word, index in _PART.findall(name)]
+        if not parts:
+            raise CallerError("a variable needs a name")
+        if parts[0] in NAMED_SCOPES and len(parts) > 1:
+            return tuple(parts)
+        roots = self._writes.roots(str(parts[0])) or self._reads.roots(str(parts[0]))
+        before = (self.last if until is None else until) + 1
+        written = [(self._writes.last(root, before), root) for root in roots]
+        if not written:
+            hint = did_you_mean(str(parts[0]), self.names)
+            raise CallerError(f'no recorded step touched a variable "{parts[0]}"', hint=hint)
+        return (*max(written, key=lambda pair: pair[0])[1], *parts[1:])
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the variables of flows that some step wrote or read."""
+        found = {*self._writes.names(NAMED_SCOPES), *self._reads.names(NAMED_SCOPES)}
+        return sorted(found)
+
+    def writers(self, key: Key) -> list[Commit]:
+        """Every commit that wrote at `key`, above it or beneath it, in order."""
+        return [self.commit(seq) for seq in self._writes.all(key)]
+
+    def readers(self, key: Key) -> list[Commit]:
+        """Every commit that read at `key`, above it or beneath it, in order."""
+        return [self.commit(seq) for seq in self._reads.all(key)]
+
+    def last_writer(self, key: Key, before: int | None = None) -> Commit | None:
+        """The newest commit before `before` that wrote at `key`, above it or beneath it."""
+        seq = self._writes.last(key, self.last + 1 if before is None else before)
+        return self.commit(seq) if seq else None
+
+    def sources(self, key: Key, before: int) -> Iterator[Commit]:
+        """The commits the value at `key` was made of just before `before`, newest first.
+
+        The last of them set the value as a whole; those before it changed a part.
+        """
+        for seq in self._writes.newest_first(key, before):
+            commit = self.commit(seq)
+            yield commit
+            if any(_replaces(op, key) for op in commit.ops):
+                return
+
+    def timeline(self, of: Key | str) -> list[Touch]:
+        """Every read and write of a key, or of the newest variable of a name, in order."""
+        key = self.key(of) if isinstance(of, str) else of
+        touched = [(seq, True) for seq in self._reads.all(key)]
+        touched += [(seq, False) for seq in self._writes.all(key)]
+        touches_: list[Touch] = []
+        for seq, is_read in sorted(touched, key=lambda pair: (pair[0], not pair[1])):
+            commit = self.commit(seq)
+            touches_ += self._reads_at(commit, key) if is_read else _writes_at(commit, key)
+        return touches_
+
+    def _reads_at(self, commit: Commit, key: Key) -> Iterator[Touch]:
+        for read in commit.reads:
+            if touches(read, key):
+                found = self.value_at(read, commit.seq - 1)
+                source = self._writes.last(read, commit.seq)
+                yield Touch(commit.seq, commit.turn, "read", read, found.value, source, found.doubt)
+
+    # ------------------------------------------------------------ values
+
+    def value_at(self, key: Key, seq: int | None = None) -> Found:
+        """What stood at `key` after commit `seq`, as far as the record knows.
+
+        A masked record cannot give real values back: that is what masking is for. Then, and when
+        the value was cut, when the record begins later than the value, or when no step wrote it,
+        the answer carries a doubt.
+        """
+        root = key[:2]
+        ops, commits, whole = self._ops_on(root, self.last if seq is None else seq)
+        value = part_of(replay(root, ops), root, key)
+        numbers = tuple(commit.seq for commit in commits)
+        return Found(value, self._doubt(root, value, commits, whole), numbers)
+
+    def _ops_on(self, root: Key, seq: int) -> tuple[list[Op], list[Commit], bool]:
+        """The operations since the variable was last set as a whole, and whether it ever was."""
+        commits: list[Commit] = []
+        ops: list[Op] = []
+        for number in self._writes.newest_first(root, seq + 1):
+            commit = self.commit(number)
+            commits.append(commit)
+            for op in reversed(commit.ops):
+                if op.key[:2] != root:
+                    continue
+                ops.append(op)
+                if _replaces(op, root):
+                    return ops[::-1], commits[::-1], True
+        return ops[::-1], commits[::-1], False
+
+    def _doubt(self, root: Key, value: Any, commits: list[Commit], whole: bool) -> Doubt:
+        if not commits:
+            begun = self.first > 1 or root[0] in ("globals", "args")
+            return "unrecorded" if begun else ""
+        if not whole and self.first > 1:
+            return "start"
+        altered = any(REDACTED_TAG in commit.tags or CUT_TAG in commit.tags for commit in commits)
+        return doubt_in(value) if altered else ""
+
+    def before(self, seq: int) -> int:
+        """Number of the newest commit before `seq`; 0 for none."""
+        i = bisect_right(self._order, seq - 1)
+        return self._order[i - 1] if i else 0
+
+
+def _replaces(op: Op, key: Key) -> bool:
+    """Whether after this operation nothing of what stood at `key` before is left."""
+    return op.verb != "append" and key[: len(op.key)] == op.key
+
+
+def _writes_at(commit: Commit, key: Key) -> Iterator[Touch]:
+    altered = REDACTED_TAG in commit.tags or CUT_TAG in commit.tags
+    for op in commit.ops:
+        if touches(op.key, key):
+            doubt = doubt_in(op.value) if altered else ""
+            yield Touch(commit.seq, commit.turn, op.verb, op.key, op.value, 0, doubt)
