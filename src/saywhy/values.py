@@ -256,9 +256,10 @@ def _plain_rare(value: Any, where: Key) -> Any:
         return value
     if isinstance(value, datetime):
         return Date.from_datetime(value)
-    for base in (bool, str, int):
-        if isinstance(value, base):
-            return base(value)
+    if isinstance(value, str):
+        return str.__str__(value)  # not `str(value)`: an enum of texts prints its own name
+    if isinstance(value, int):
+        return int(value)
     if isinstance(value, float):
         return _plain(float(value), where, 0)
     raise StateValueError(where, f"is a {type(value).__name__}, which a conversation cannot hold")

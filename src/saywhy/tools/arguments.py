@@ -14,11 +14,12 @@ from typing import Any, Final
 
 from saywhy.tools.schema import REFUSED, describe, refusal
 from saywhy.tools.tool import Tool
-from saywhy.values import UNDEFINED, BigInt, Date, FrozenDict, FrozenList
+from saywhy.values import UNDEFINED, BigInt, Date, FrozenDict, FrozenList, NonFinite
 
 __all__ = [
     "REFUSED",
     "complete",
+    "errors_in",
     "generate",
     "json_view",
     "matched",
@@ -34,6 +35,7 @@ _NUMBER_IN_TEXT: Final = re.compile(
 _DIGITS: Final = re.compile(r"\d+", re.ASCII)
 _WHOLE_TEXT_NAMES: Final = frozenset({"q", "city", "location"})
 _EXACT: Final = 2**53
+_SCALARS: Final = frozenset({str, int, float, bool, type(None), NonFinite, Date})
 
 _TYPE_DEFAULTS: Final[dict[str, Any]] = {
     "string": "",
@@ -159,9 +161,13 @@ def validate(tool: Tool, args: Mapping[str, Any], *, strict: bool = False) -> li
     functions getting '' for a number. `strict` checks them too, for callers that have shown the
     schema to a model. Values are never quoted, they may be secret.
     """
+    return errors_in(tool, plain(args), strict=strict)
+
+
+def errors_in(tool: Tool, tree: dict[str, Any], *, strict: bool = False) -> list[str]:
+    """Like `validate`, for arguments that are a plain tree already."""
     if tool.style == "positional" and not strict:
         return []
-    tree = plain(args)
     try:
         if tool.checker.is_valid(tree):
             return []
@@ -178,6 +184,8 @@ def plain(value: Any) -> Any:
     Undefined is left out of objects and null in lists, a BigInt is an int; a `Date` stays.
     """
     kind = type(value)
+    if kind in _SCALARS:
+        return value
     if kind is FrozenDict or kind is FrozenList:
         value = value.raw
         kind = type(value)
@@ -185,7 +193,7 @@ def plain(value: Any) -> Any:
         return [None if item is UNDEFINED else plain(item) for item in value]
     if kind is BigInt:
         return value.value
-    if isinstance(value, Mapping):
+    if kind is dict or isinstance(value, Mapping):
         return {name: plain(item) for name, item in value.items() if item is not UNDEFINED}
     return value
 

@@ -15,7 +15,7 @@ import msgspec
 from saywhy.clock import Clock
 from saywhy.errors import Fault, StateValueError
 from saywhy.tools import local, mock
-from saywhy.tools.arguments import complete, plain, refusal, validate
+from saywhy.tools.arguments import complete, errors_in, plain, refusal
 from saywhy.tools.invocation import CallContext, Invocation, Kind, Outcome
 from saywhy.tools.limit import Limiter, refused_text
 from saywhy.tools.registry import Registry
@@ -123,7 +123,8 @@ async def call_tool(
             text = refused_text(tool.name, limit.requests, limit.window_ms)
             return _refused(text, f"allowed again in {wait / 1000:.0f} seconds")
     given = complete(tool, args)
-    errors = validate(tool, given, strict=strict)
+    tree: dict[str, Any] = plain(given)
+    errors = errors_in(tool, tree, strict=strict)
     if errors:
         return _refused(refusal(errors), f"see the parameters of tool {tool.id}")
     attempts: list[Attempt] = []
@@ -138,7 +139,7 @@ async def call_tool(
     outcome = await kind(
         Invocation(
             tool=tool,
-            arguments=given,
+            arguments=tree,
             context=context,
             functions=functions,
             clock=clock,
@@ -190,9 +191,21 @@ def _answer(
 
 def _changed(given: Mapping[str, Any], after: Mapping[str, Any] | None) -> Any:
     """The arguments after the call, frozen, where they differ from those before."""
-    if after is None or same(given, after) or same(plain(given), after):
+    if after is None or _untouched(given, after):
+        return None
+    if same(given, after) or same(plain(given), after):
         return None
     try:
         return as_value(after)
     except StateValueError:
         return None
+
+
+def _untouched(given: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """The quick answer for arguments that hold nothing which could be changed."""
+    return len(given) == len(after) and all(
+        type(value) in _UNCHANGEABLE and after.get(name) is value for name, value in given.items()
+    )
+
+
+_UNCHANGEABLE: Final = frozenset({str, int, float, bool})

@@ -62,7 +62,9 @@ async def invoke(invocation: Invocation) -> Outcome:
 
 async def _attempt(invocation: Invocation, function: Callable[..., Any]) -> Outcome:
     number = invocation.record()
-    arguments = plain(invocation.arguments)
+    # An attempt that failed may have changed what it was handed: the next one starts afresh.
+    again = invocation.tool.implementation.retries > 0
+    arguments = plain(invocation.arguments) if again else invocation.arguments
     plan = _plan_of(function)
     call = _bound(invocation, function, plan, arguments, number)
     if plan.is_async:

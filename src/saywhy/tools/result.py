@@ -16,7 +16,7 @@ import enum
 import sys
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -24,14 +24,15 @@ from saywhy.errors import StateValueError
 from saywhy.values import MAX_DEPTH, Key, freeze
 
 
+_WHERE: Final = ("the answer",)
+
+
 def as_value(result: Any) -> Any:
     """`result` frozen. Raises `StateValueError` naming the place of what cannot be held."""
-    if isinstance(result, str) and type(result) is not str:
-        return freeze(_convert(result, ("the answer",), 0))
     try:
         return freeze(result)
     except StateValueError:
-        return freeze(_convert(result, ("the answer",), 0), ("the answer",))
+        return freeze(_convert(result, _WHERE, 0), _WHERE)
 
 
 def _convert(value: Any, where: Key, depth: int) -> Any:

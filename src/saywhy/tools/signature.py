@@ -37,6 +37,7 @@ class KeywordFunction:
         self.takes_context = CONTEXT in parameters
         fields = [p for name, p in parameters.items() if name != CONTEXT]
         self._model = _model_of(function, fields) if convert else None
+        self._names = {f"p{number}": field.name for number, field in enumerate(fields)}
 
     def schema(self) -> dict[str, Any]:
         """The parameters as a JSON schema of type object."""
@@ -58,8 +59,8 @@ class KeywordFunction:
             made = self._model.model_validate(dict(arguments))
         except ValidationError as error:
             raise ValueError(_refusal_of(error)) from None
-        fields = self._model.model_fields
-        return {str(fields[key].alias): getattr(made, key) for key in made.model_fields_set}
+        names = self._names
+        return {names[key]: value for key, value in made if key in made.model_fields_set}
 
 
 def is_async(function: Callable[..., Any]) -> bool:
