@@ -2,7 +2,8 @@
 
 A cursor's JSON is the checkpoint: written at a Need, read anywhere, it goes on where it was. Frames
 name a scope, and the state holds the scopes, so who shares variables with whom is the same before
-and after JSON.
+and after JSON. A scope may lie over another one: a branch of a fork sees what its parent had, and
+holds only what it wrote itself, so that a checkpoint in the midst of a fork is no larger for it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,14 @@ from saywhy.errors import DamagedSession
 from saywhy.values import UNDEFINED, dumps, loads_raw, seal
 
 
+class Base(msgspec.Struct, omit_defaults=True):
+    """The scope that another one lies over: what is not written there shows through from here."""
+
+    scope: str
+    gone: list[str] = []
+    """Names taken away in the scope above, which therefore do not show through."""
+
+
 class State(msgspec.Struct, omit_defaults=True):
     """What the cursors of one conversation share: scopes by id, and the counters."""
 
@@ -26,6 +35,8 @@ class State(msgspec.Struct, omit_defaults=True):
     next_id: int = 1
     """Number of the next frame or scope."""
     turn: int = 0
+    bases: dict[str, Base] = {}
+    """By scope: what it lies over. The scopes of branches lie over that of the fork's frame."""
 
     def take_id(self) -> int:
         """A number that was never used in this conversation."""
@@ -35,8 +46,27 @@ class State(msgspec.Struct, omit_defaults=True):
 
     def get(self, scope: str, name: str) -> Any:
         """A variable, frozen; `UNDEFINED` when the scope or the name is not there."""
-        variables = self.scopes.get(scope)
-        return UNDEFINED if variables is None else variables.get(name, UNDEFINED)
+        while True:
+            variables = self.scopes.get(scope)
+            if variables is not None and name in variables:
+                return variables[name]
+            base = self.bases.get(scope)
+            if base is None or name in base.gone:
+                return UNDEFINED
+            scope = base.scope
+
+
+class Side(msgspec.Struct, omit_defaults=True):
+    """One branch of a fork: its name, its variables, and what it gave once it is done."""
+
+    name: str
+    scope: str
+    done: bool = False
+    value: Any = None
+    error: str = ""
+    error_name: str = ""
+    last: int = 0
+    """The newest commit when it was done."""
 
 
 class Frame(msgspec.Struct, omit_defaults=True):
@@ -61,10 +91,14 @@ class Frame(msgspec.Struct, omit_defaults=True):
     boundary: bool = False
     """This frame interrupted the one below, which is entered again when this one ends."""
     caller: int = 0
-    branches: list[Cursor] | None = None
-    """While forked: one cursor for each branch, in declared order."""
-    results: list[Any] = []
-    """While forked: what each branch gave; see `fork.py`."""
+    branches: list[list[Frame]] | None = None
+    """While forked: the stack of each branch, in declared order. They share the cursor's state."""
+    results: list[Side] = []
+    """From the fork until its step has gone on: the branches and what each gave."""
+    collect_errors: bool = False
+    """While forked: a failing branch is a result like the others."""
+    keeps: list[str] = []
+    """Scopes of branches and awaited calls, which the step at `at` has still to read."""
 
 
 class Cursor(msgspec.Struct, omit_defaults=True):
@@ -72,6 +106,8 @@ class Cursor(msgspec.Struct, omit_defaults=True):
 
     frames: list[Frame] = []
     state: State = msgspec.field(default_factory=State)
+    returned: Any = None
+    """What the bottom frame returned, once there are no frames left."""
 
     @property
     def top(self) -> Frame:
@@ -86,11 +122,12 @@ class Cursor(msgspec.Struct, omit_defaults=True):
         """A cursor that can run on without changing this one. Values are shared, not copied."""
         state = self.state
         scopes = {name: dict(variables) for name, variables in state.scopes.items()}
-        return self.onto(State(scopes, state.seq, state.next_id, state.turn))
+        bases = {name: Base(base.scope, list(base.gone)) for name, base in state.bases.items()}
+        return self.onto(State(scopes, state.seq, state.next_id, state.turn, bases))
 
     def onto(self, state: State) -> Cursor:
         """The same frames, copied, on another state."""
-        return Cursor([_copy_frame(frame, state) for frame in self.frames], state)
+        return Cursor([_copy_frame(frame) for frame in self.frames], state, self.returned)
 
     def to_json(self) -> bytes:
         """The checkpoint as JSON text."""
@@ -99,37 +136,55 @@ class Cursor(msgspec.Struct, omit_defaults=True):
     @classmethod
     def from_json(cls, data: bytes) -> Self:
         """The cursor written by `to_json`. Raises `DamagedSession` for anything else."""
-        return cls.from_tree(loads_raw(data))
+        try:
+            tree = loads_raw(data)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise DamagedSession(f"the stored cursor is no JSON of ours: {error}") from error
+        return cls.from_tree(tree)
 
     @classmethod
     def from_tree(cls, tree: Any, state: State | None = None) -> Self:
         """The cursor in a parsed document; with `state`, on that state instead of its own."""
-        cursor = _converted(tree, cls)
+        try:
+            cursor = msgspec.convert(tree, cls)
+        except msgspec.ValidationError as error:
+            raise DamagedSession(f"the stored cursor cannot be read: {error}") from error
+        _check_branches(cursor.frames)
         if state is not None:
-            return cls([_onto(frame, state) for frame in cursor.frames], state)
+            cursor.state = state
+            return cursor
         for variables in cursor.state.scopes.values():
             for name, value in variables.items():
                 variables[name] = seal(value)
-        for frame in cursor.frames:
-            _onto(frame, cursor.state)
         return cursor
 
     def walk(self) -> Iterator[Frame]:
         """All frames, those of branches included, bottom first."""
-        for frame in self.frames:
-            yield frame
-            for branch in frame.branches or ():
-                yield from branch.walk()
+        return _walk(self.frames)
 
 
-def _converted(tree: Any, kind: type[Any]) -> Any:
-    try:
-        return msgspec.convert(tree, kind)
-    except msgspec.ValidationError as error:
-        raise DamagedSession(f"the stored cursor cannot be read: {error}") from error
+def _walk(frames: list[Frame]) -> Iterator[Frame]:
+    for frame in frames:
+        yield frame
+        for branch in frame.branches or ():
+            yield from _walk(branch)
 
 
-def _copy_frame(frame: Frame, state: State) -> Frame:
+def _check_branches(frames: list[Frame]) -> None:
+    for number, frame in enumerate(frames):
+        stacks = frame.branches or []
+        sides = frame.results
+        fits = len(stacks) == len(sides) or not stacks
+        if not fits or any(not stack and not sides[i].done for i, stack in enumerate(stacks)):
+            problem = "its branches do not fit what it holds of their results"
+            raise DamagedSession(problem, frame=number, flow=frame.name)
+        for stack in stacks:
+            _check_branches(stack)
+
+
+def _copy_frame(frame: Frame) -> Frame:
+    """A frame that can change on its own. Field by field, since every turn copies its frames."""
+    branches = frame.branches
     return Frame(
         frame.id,
         frame.chart,
@@ -143,15 +198,8 @@ def _copy_frame(frame: Frame, state: State) -> Frame:
         frame.asked,
         frame.boundary,
         frame.caller,
-        None if frame.branches is None else [branch.onto(state) for branch in frame.branches],
-        list(frame.results),
+        None if branches is None else [[_copy_frame(one) for one in stack] for stack in branches],
+        [msgspec.structs.replace(side) for side in frame.results],
+        frame.collect_errors,
+        list(frame.keeps),
     )
-
-
-def _onto(frame: Frame, state: State) -> Frame:
-    """Branch cursors are written without their state; here they get it back."""
-    for branch in frame.branches or ():
-        branch.state = state
-        for inner in branch.frames:
-            _onto(inner, state)
-    return frame

@@ -7,13 +7,15 @@ perhaps in another process. Only `_follow` and what it calls change the cursor.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from saywhy.chart.commit import Answered, Asked, Commit
+from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Cursor, Frame
-from saywhy.chart.model import Chart, Charts, Node
+from saywhy.chart.failure import AwaitedFailed, StepFailed, failed_answer, failure_text
+from saywhy.chart.fork import advance_branches, open_branches
+from saywhy.chart.language import Close, Ending, Enter, Failed, Language, Resume, Step
+from saywhy.chart.model import Charts, Node
 from saywhy.chart.outcome import (
     Answer,
     BranchAnswer,
@@ -25,58 +27,50 @@ from saywhy.chart.outcome import (
     Outcome,
     Return,
 )
-from saywhy.chart.scope import GONE, Scope, Suspend
-from saywhy.errors import CallerError, ChartError, DamagedSession, RunError, TooManySteps
+from saywhy.chart.record import step_commit
+from saywhy.chart.scope import Scope, Suspend
+from saywhy.chart.stack import (
+    apply_writes,
+    awaits_call,
+    chart_of,
+    close_failed,
+    close_frame,
+    close_frames,
+    close_stack,
+    drop_scopes,
+    follow_call,
+    follow_return,
+    open_frame,
+    settle,
+)
+from saywhy.errors import CallerError, ChartError, RunError, TooManySteps
+
+__all__ = [
+    "Close",
+    "Ending",
+    "Enter",
+    "Failed",
+    "Language",
+    "Limits",
+    "Record",
+    "Resume",
+    "Run",
+    "Step",
+    "StepFailed",
+    "advance",
+    "apply_writes",
+    "cancel",
+    "chart_of",
+    "close_frame",
+    "close_frames",
+    "drop_scopes",
+    "follow_call",
+    "follow_return",
+    "open_frame",
+]
 
 Record = Callable[[Commit], None]
-Enter = Callable[[Node, Scope], Outcome]
-Resume = Callable[[Node, Scope, Answer], Outcome]
-Failed = Callable[[Node, Scope, Exception], Outcome]
-
-
-def _fail(node: Node, scope: Scope, error: Exception) -> Outcome:
-    return Fail(error)
-
-
-def _cannot_resume(node: Node, scope: Scope, answer: Answer) -> Outcome:
-    raise ChartError(f"a step of kind {node.kind} was answered, but it never asks anything")
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What nodes of one kind do.
-
-    `enter` runs the node; `resume` takes the answer to a Need it gave; `failed` says what an
-    exception in either leads to (a retry, another node, or `Fail`).
-    """
-
-    enter: Enter
-    resume: Resume = _cannot_resume
-    failed: Failed = _fail
-    keeps_partial: bool = False
-    """Whether the writes of a step that raised are kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How a frame ends: `completed`, `returned`, `replaced`, `rebooted`, `failed`, …"""
-
-    how: str
-    reason: str = ""
-    error: Exception | None = None
-    first: bool = False
-    """Whether this frame's own step ended it (the others are unwound with it)."""
-
-
-Close = Callable[[Scope, Ending], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Language:
-    """A table from node kind to step, and from chart kind to what closing a frame writes."""
-
-    steps: Mapping[str, Step]
-    close: Mapping[str, Close] = field(default_factory=dict[str, Close])
+Moved = tuple[Need | None, Answer | BranchAnswer | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,24 +80,9 @@ class Limits:
     steps: int = 1000
     """Steps between two answers from outside the engine."""
     depth: int = 20
-    """Frames on one stack (interruptions start a new one)."""
-
-
-class StepFailed(RunError):
-    """A step raised and nothing took care of it; its frame is closed, the others go on.
-
-    `__cause__` is what was raised; `node`, `flow` and `place` say where; `commit` is its record.
-    """
-
-    name = "StepFailed"
-
-    def __init__(self, error: Exception, frame: Frame, node: Node, commit: int) -> None:
-        self.error = error
-        self.frame = frame.id
-        self.flow = frame.name
-        self.node = node.id
-        self.commit = commit
-        super().__init__(str(error) or type(error).__name__, place=node.where)
+    """Frames on one stack (interruptions start a new one), those below a fork included."""
+    branches: int = 256
+    """Branches of one fork."""
 
 
 def advance(
@@ -115,15 +94,31 @@ def advance(
     record: Record,
     limits: Limits = Limits(),
     now: float = 0.0,
+    beside: Sequence[Cursor] = (),
 ) -> Need | None:
     """Run until the cursor is empty (None) or something outside is needed (the Need).
 
-    `answer` answers the Need that the cursor rests at. Each step gives one commit to `record`.
-    Raises `StepFailed` when a step raised (the cursor can go on), `TooManySteps` at the limit, and
-    `CallerError` when an answer is missing or nobody asked.
+    `answer` answers the Need that the cursor rests at; for one of kind `fork` it is a
+    `BranchAnswer`. Each step gives one commit to `record`. `beside` are other cursors on the same
+    state whose scopes must stay. Raises `StepFailed` when a step raised (the cursor can go on),
+    `TooManySteps` at the limit, and `CallerError` when an answer is missing or nobody asked.
     """
-    run = Run(charts, language, record, limits, now)
+    run = Run(charts, language, record, limits, now, (cursor, *beside))
     return run.advance(cursor, answer)
+
+
+def cancel(
+    charts: Charts,
+    language: Language,
+    cursor: Cursor,
+    reason: str = "",
+    *,
+    record: Record,
+    now: float = 0.0,
+    beside: Sequence[Cursor] = (),
+) -> None:
+    """Close every frame, branches first, each with its closing commit."""
+    close_stack(Run(charts, language, record, Limits(), now, (cursor, *beside)), cursor, reason)
 
 
 @dataclass(slots=True)
@@ -135,64 +130,55 @@ class Run:
     record: Record
     limits: Limits
     now: float
+    cursors: tuple[Cursor, ...] = ()
+    """All cursors on this state: who names a scope keeps it."""
     steps: int = 0
+    above: int = 0
+    """Frames below the branch that is being run."""
+    failure: Exception | None = None
+    """What the next step finds in place of an answer: the failure of what it waited for."""
+
+    def depth_of(self, cursor: Cursor, frame: Frame) -> int:
+        """How many frames lie below this one."""
+        return self.above + cursor.frames.index(frame)
 
     def advance(self, cursor: Cursor, answer: Answer | BranchAnswer | None) -> Need | None:
         """See `machine.advance`."""
         _check_asked(cursor, answer)
         while cursor.frames:
             frame = cursor.frames[-1]
-            self._count(cursor, frame)
+            self.steps += 1
+            if self.steps > self.limits.steps:
+                self._stop(cursor, frame)
             if frame.branches is not None:
-                from saywhy.chart.fork import advance_branches
-
                 need, answer = advance_branches(self, cursor, frame, answer)
-                if need is not None:
-                    return need
-                continue
-            need, answer = self._step(cursor, frame, answer)
+            else:
+                need, answer = self._step(cursor, frame, answer)
             if need is not None:
                 return need
         return None
 
-    def _count(self, cursor: Cursor, frame: Frame) -> None:
-        self.steps += 1
-        if self.steps <= self.limits.steps:
-            return
-        chart = chart_of(self.charts, cursor, frame)
-        node = chart.nodes.get(frame.at or "")
-        error = TooManySteps(
-            f"more than {self.limits.steps} steps without an answer from outside, "
-            f"last in {frame.name} at {frame.at}",
-            flow=frame.name,
-            step=frame.at or "",
-            place=node.where if node else None,
-            hint="usually a loop that never ends: a FLOW with callType replace that starts itself, "
-            "or a back edge without a condition",
-        )
-        close_frames(self, cursor, [frame], Ending("failed", str(error), error, first=True))
-        raise error
-
-    def _step(
-        self, cursor: Cursor, frame: Frame, answer: Answer | BranchAnswer | None
-    ) -> tuple[Need | None, Answer | None]:
+    def _step(self, cursor: Cursor, frame: Frame, answer: Answer | BranchAnswer | None) -> Moved:
         """One node: enter or resume it, commit, follow its outcome."""
         if isinstance(answer, BranchAnswer):
             raise CallerError("an answer for a branch was given, but nothing is forked")
-        chart = chart_of(self.charts, cursor, frame)
+        chart = chart_of(self, cursor, frame)
         if frame.at is None:
             return follow_return(self, cursor, frame, Return())
         node = chart.node(frame.at)
-        asked, resuming = frame.waiting, frame.waiting is not None
+        asked = frame.waiting
+        resuming = asked is not None
         if asked is not None and asked.kind == "function":
             frame.notes.append(answer)
-            asked, answer, resuming = frame.asked, frame.held, frame.asked is not None
+            asked, answer = frame.asked, frame.held
+            resuming = asked is not None
         scope = Scope(cursor, frame, chart, node, self.charts, self.now, asked)
         outcome = self._outcome(node, scope, answer, resuming)
-        if isinstance(outcome, Call):
-            outcome = self._callable(cursor, outcome)
-        if not (isinstance(outcome, Need) and outcome.kind == "function"):
-            self.record(_commit(cursor, frame, chart, scope, outcome, asked, answer))
+        if type(outcome) is not Need:
+            outcome = self._checked(cursor, scope, outcome)
+        if type(outcome) is not Need or outcome.kind != "function":
+            depth = self.above + len(cursor.frames) - 1
+            self.record(step_commit(scope, depth, outcome, asked, answer))
         return self._follow(cursor, frame, scope, outcome, answer)
 
     def _outcome(self, node: Node, scope: Scope, answer: Answer | None, resuming: bool) -> Outcome:
@@ -204,15 +190,67 @@ class Run:
             )
         try:
             if resuming:
+                self._raise_failure(scope, answer)
                 return step.resume(node, scope, answer or Answer())
             return step.enter(node, scope)
         except Suspend as suspend:
-            _discard(scope)
+            scope.discard()
             return suspend.need
         except Exception as error:
-            if not step.keeps_partial:
-                _discard(scope)
-            return step.failed(node, scope, error)
+            return _failed(step, node, scope, error)
+
+    def _raise_failure(self, scope: Scope, answer: Answer | None) -> None:
+        """The failure of an awaited chart or a fork is an exception of the step itself."""
+        failure, self.failure = self.failure, None
+        if failure is not None:
+            raise failure
+        asked = scope.asked
+        if asked and asked.kind in ("call", "fork") and answer and answer.error is not None:
+            raise AwaitedFailed(answer.error)  # suspended since: the exception itself is gone
+
+    def _checked(self, cursor: Cursor, scope: Scope, outcome: Outcome) -> Outcome:
+        """The outcome, or `Fail` where it leads to what is not there, or too deep."""
+        problem: Exception | None = None
+        if type(outcome) is Goto:
+            if outcome.to is None or outcome.to in scope.chart.nodes:
+                return outcome
+            problem = scope.chart.unknown(outcome.to)
+        elif isinstance(outcome, Call):
+            problem = self._unknown([outcome.chart]) or self._too_deep(cursor, outcome)
+        elif isinstance(outcome, Return) and outcome.then is not None:
+            problem = self._unknown([outcome.then.chart])
+        elif isinstance(outcome, Fork):
+            names = [branch.chart for branch in outcome.branches]
+            problem = self._unknown(names) or self._too_wide(names) or self._too_deep(cursor)
+        if problem is None:
+            return outcome
+        scope.discard()
+        return Fail(problem)
+
+    def _unknown(self, names: Sequence[str]) -> Exception | None:
+        for name in names:
+            if self.charts.find(name) is None:
+                return ChartError(f'no chart has the digest, id or name "{name}"')
+        return None
+
+    def _too_wide(self, names: Sequence[str]) -> Exception | None:
+        if len(names) <= self.limits.branches:
+            return None
+        return RunError(
+            f"{len(names)} branches in one fork, more than {self.limits.branches}",
+            hint="fork over fewer items at a time, or raise the limit on branches",
+        )
+
+    def _too_deep(self, cursor: Cursor, call: Call | None = None) -> Exception | None:
+        if (call and call.tail) or self.above + _stack_depth(cursor) < self.limits.depth:
+            return None
+        to = self.charts.find(call.chart) if call else None
+        names = [frame.name for frame in cursor.frames[-3:]]
+        path = " → ".join([*names, to.name if to else "its branches"])
+        return RunError(
+            f"Maximum recursion depth reached: {self.limits.depth} frames, last {path}",
+            hint="a flow that calls itself needs a condition to stop, or callType replace",
+        )
 
     def _follow(
         self,
@@ -221,15 +259,15 @@ class Run:
         scope: Scope,
         outcome: Outcome,
         answer: Answer | None,
-    ) -> tuple[Need | None, Answer | None]:
+    ) -> Moved:
         """Apply what the step wrote and move the cursor: the only place where state changes."""
         apply_writes(scope)
-        kind = type(outcome)
-        if kind is Need:
-            return self._rest(frame, scope, outcome, answer), None  # type: ignore[arg-type]
-        _settle(frame)
-        if kind is Goto:
-            frame.at = outcome.to  # type: ignore[union-attr]
+        if type(outcome) is Need:
+            return self._rest(cursor, frame, scope, outcome, answer), None
+        if frame.waiting is not None or frame.notes or frame.keeps:
+            settle(self, cursor, frame)
+        if type(outcome) is Goto:
+            frame.at = outcome.to
             return None, None
         if isinstance(outcome, Call):
             follow_call(self, cursor, frame, outcome)
@@ -237,142 +275,60 @@ class Run:
         if isinstance(outcome, Return):
             return follow_return(self, cursor, frame, outcome)
         if isinstance(outcome, Fork):
-            from saywhy.chart.fork import open_branches
-
             open_branches(self, cursor, frame, outcome)
             return None, None
         assert isinstance(outcome, Fail)
         return self._give_up(cursor, frame, scope, outcome)
 
-    def _rest(self, frame: Frame, scope: Scope, need: Need, answer: Answer | None) -> Need:
+    def _rest(
+        self, cursor: Cursor, frame: Frame, scope: Scope, need: Need, answer: Answer | None
+    ) -> Need:
         if need.kind == "function":  # the step is run again, with the same answer and its notes
             frame.held, frame.asked = answer, scope.asked
         else:
-            _settle(frame)
+            settle(self, cursor, frame)
         frame.waiting = need
         return need
 
-    def _callable(self, cursor: Cursor, call: Call) -> Outcome:
-        chart = self.charts.find(call.chart)
-        if chart is None:
-            return Fail(ChartError(f'no chart has the digest, id or name "{call.chart}"'))
-        if not call.tail and _stack_depth(cursor) >= self.limits.depth:
-            return Fail(_too_deep(self, cursor, chart))
-        return call
-
-    def _give_up(
-        self, cursor: Cursor, frame: Frame, scope: Scope, outcome: Fail
-    ) -> tuple[Need | None, Answer | None]:
+    def _give_up(self, cursor: Cursor, frame: Frame, scope: Scope, outcome: Fail) -> Moved:
+        """Close the frame. Where its caller awaits it, the failure goes up; else it is raised."""
         error = outcome.error
         failure = StepFailed(error, frame, scope.node, cursor.state.seq)
-        ending = Ending("failed", str(error) or type(error).__name__, error, first=True)
+        ending = Ending("failed", failure_text(error), error, first=True)
         close_frames(self, cursor, [frame], ending)
-        raise failure from error
+        if cursor.frames and awaits_call(cursor.top):
+            self.failure = failure
+            return None, failed_answer(failure)
+        raise failure
+
+    def _stop(self, cursor: Cursor, frame: Frame) -> None:
+        """More steps than allowed: close the frame and those that await it, and say where."""
+        chart = chart_of(self, cursor, frame)
+        node = chart.nodes.get(frame.at or "")
+        error = TooManySteps(
+            f"more than {self.limits.steps} steps without an answer from outside, "
+            f"last in {frame.name} at {frame.at}",
+            flow=frame.name,
+            step=frame.at or "",
+            place=node.where if node else None,
+            hint="usually a loop that never ends: a FLOW with callType replace that starts itself, "
+            "or a back edge without a condition",
+        )
+        close_failed(self, cursor, error)
+        raise error
 
 
-# ------------------------------------------------------------------ moving the cursor
-
-
-def follow_call(run: Run, cursor: Cursor, frame: Frame, call: Call) -> None:
-    """Open a frame for the called chart, on top of or in place of the caller's."""
-    chart = _found(run, call)
-    if call.tail:
-        _replace(run, cursor, frame, chart, call)
-        return
-    if call.awaits:
-        frame.waiting = Need("call", chart.name)
-    else:
-        frame.at = call.then
-    open_frame(cursor, chart, call)
-
-
-def open_frame(cursor: Cursor, chart: Chart, call: Call) -> Frame:
-    """Push a frame for `chart`; how deep the stack may be is the caller's to check."""
-    frame = Frame(
-        cursor.state.take_id(),
-        chart.digest,
-        chart.name,
-        chart.start,
-        call.scope,
-        dict(call.data),
-        boundary=call.boundary,
-        caller=cursor.state.seq,
-    )
-    cursor.frames.append(frame)
-    cursor.state.scopes.setdefault(call.scope, {})
-    return frame
-
-
-def _found(run: Run, call: Call) -> Chart:
-    chart = run.charts.find(call.chart)
-    assert chart is not None, f"{call.chart} was checked before the step was committed"
-    return chart
-
-
-def follow_return(
-    run: Run, cursor: Cursor, frame: Frame, outcome: Return
-) -> tuple[Need | None, Answer | None]:
-    """Close the frame (or all of them) and hand the value to whoever waits for it."""
-    ending = Ending(outcome.how, outcome.reason, first=True)
-    if outcome.unwind == "frame":
-        close_frames(run, cursor, [frame], ending)
-        return _back_to_caller(cursor, frame, outcome.value)
-    close_frames(run, cursor, list(cursor.frames), ending)
-    if outcome.then is not None:
-        open_frame(cursor, _found(run, outcome.then), outcome.then)
-    return None, None
-
-
-def _back_to_caller(cursor: Cursor, closed: Frame, value: Any) -> tuple[Need | None, Answer | None]:
-    if not cursor.frames:
-        return None, None
-    below = cursor.frames[-1]
-    if below.waiting is None:
-        return None, None
-    if below.waiting.kind == "call":
-        return None, Answer(value)
-    if closed.boundary:  # an interruption is over: ask the question again
-        _settle(below)
-    return None, None
-
-
-def close_frames(run: Run, cursor: Cursor, frames: list[Frame], ending: Ending) -> None:
-    """Close `frames`, bottom first, each with a closing commit where its language writes one."""
-    last = frames[-1]
-    for frame in frames:
-        own = ending if frame is last else Ending(ending.how, ending.reason, ending.error)
-        close_frame(run, cursor, frame, own)
-    gone = {frame.id for frame in frames}
-    cursor.frames[:] = [frame for frame in cursor.frames if frame.id not in gone]
-    for frame in frames:
-        _drop_scope(cursor, frame.scope)
-
-
-def close_frame(run: Run, cursor: Cursor, frame: Frame, ending: Ending) -> None:
-    """Let the chart's language write how the frame ended. The frame stays on the stack."""
-    chart = run.charts.find(frame.chart)
-    close = run.language.close.get(chart.kind) if chart else None
-    if chart is None or close is None:
-        return
-    node = chart.nodes.get(frame.at or "") or Node(id=frame.at or "", kind="end")
-    scope = Scope(cursor, frame, chart, node, run.charts, run.now)
-    scope.facts = {"how": ending.how, **({"reason": ending.reason} if ending.reason else {})}
-    close(scope, ending)
-    run.record(_closing_commit(cursor, frame, chart, scope))
-    apply_writes(scope)
-
-
-def _replace(run: Run, cursor: Cursor, frame: Frame, chart: Chart, call: Call) -> None:
-    close_frame(run, cursor, frame, Ending("replaced", f"Replaced by flow {chart.name}"))
-    cursor.frames.remove(frame)
-    opened = open_frame(cursor, chart, call)
-    opened.boundary = frame.boundary
-    _drop_scope(cursor, frame.scope)
-
-
-def _drop_scope(cursor: Cursor, scope: str) -> None:
-    if scope.startswith("v") and all(frame.scope != scope for frame in cursor.walk()):
-        cursor.state.scopes.pop(scope, None)
+def _failed(step: Step, node: Node, scope: Scope, error: Exception) -> Outcome:
+    if not step.keeps_partial:
+        scope.discard()
+    try:
+        return step.failed(node, scope, error)
+    except Suspend as suspend:
+        scope.discard()
+        return suspend.need
+    except Exception as second:
+        scope.discard()
+        return Fail(second)
 
 
 def _stack_depth(cursor: Cursor) -> int:
@@ -384,144 +340,17 @@ def _stack_depth(cursor: Cursor) -> int:
     return depth
 
 
-def _too_deep(run: Run, cursor: Cursor, chart: Chart) -> RunError:
-    names = " → ".join(frame.name for frame in cursor.frames[-3:])
-    return RunError(
-        f"Maximum recursion depth reached: {run.limits.depth} frames, last {names} → {chart.name}",
-        hint="a flow that calls itself needs a condition to stop, or callType replace",
-    )
-
-
-def _settle(frame: Frame) -> None:
-    """The step has gone on: what it waited for and what it noted is over."""
-    frame.waiting = None
-    frame.held = None
-    frame.asked = None
-    if frame.notes:
-        frame.notes = []
-
-
-def apply_writes(scope: Scope) -> None:
-    """Move a step's staged writes into the state and onto its frame."""
-    scopes = scope.state.scopes
-    for (owner, name), value in scope.staged.items():
-        variables = scopes.setdefault(owner, {})
-        if value is GONE:
-            variables.pop(name, None)
-        else:
-            variables[name] = value
-    if scope.data:
-        scope.frame.data.update(scope.data)
-
-
-def _discard(scope: Scope) -> None:
-    scope.staged.clear()
-    scope.ops.clear()
-    scope.data.clear()
-
-
-# ------------------------------------------------------------------ commits
-
-
-def _commit(
-    cursor: Cursor,
-    frame: Frame,
-    chart: Chart,
-    scope: Scope,
-    outcome: Outcome,
-    asked: Need | None,
-    answer: Answer | None,
-) -> Commit:
-    state = cursor.state
-    state.seq += 1
-    need = outcome if isinstance(outcome, Need) else None
-    error = outcome.error if isinstance(outcome, Fail) else None
-    return Commit(
-        state.seq,
-        state.turn,
-        frame.id,
-        chart.digest,
-        chart.name,
-        scope.node.id,
-        scope.node.kind,
-        "asked" if need else "answered" if asked else "enter",
-        len(cursor.frames) - 1,
-        frame.caller,
-        scope.now,
-        tuple(dict.fromkeys(scope.reads)),
-        scope.exact,
-        tuple(scope.ops),
-        scope.decision,
-        Asked(need.kind, need.name, need.args, need.effect) if need else None,
-        _answered(asked, answer) if asked else None,
-        tuple(scope.calls),
-        _target(outcome),
-        str(error) if error else "",
-        getattr(error, "name", type(error).__name__) if error else "",
-        tuple(scope.warnings),
-        scope.facts,
-        scope.tags,
-        scope.secrets,
-    )
-
-
-def _closing_commit(cursor: Cursor, frame: Frame, chart: Chart, scope: Scope) -> Commit:
-    state = cursor.state
-    state.seq += 1
-    return Commit(
-        state.seq,
-        state.turn,
-        frame.id,
-        chart.digest,
-        chart.name,
-        scope.node.id,
-        "end",
-        "closed",
-        cursor.frames.index(frame) if frame in cursor.frames else 0,
-        frame.caller,
-        scope.now,
-        tuple(dict.fromkeys(scope.reads)),
-        ops=tuple(scope.ops),
-        facts=scope.facts,
-    )
-
-
-def _answered(asked: Need, answer: Answer | None) -> Answered:
-    if answer is None:
-        return Answered(asked.kind, asked.name)
-    return Answered(asked.kind, asked.name, answer.value, answer.error or "", answer.facts)
-
-
-def _target(outcome: Outcome) -> str:
-    if isinstance(outcome, Goto):
-        return outcome.to or "return"
-    if isinstance(outcome, Call):
-        return f"call {outcome.chart}"
-    if isinstance(outcome, Need):
-        return "rest"
-    return type(outcome).__name__.lower()
-
-
-# ------------------------------------------------------------------ checks
-
-
-def chart_of(charts: Charts, cursor: Cursor, frame: Frame) -> Chart:
-    """The chart version a frame runs on. Raises `DamagedSession` when nobody has it."""
-    if frame.chart in charts:
-        return charts[frame.chart]
-    raise DamagedSession(
-        f"the version {frame.chart} of this flow is not known here",
-        frame=cursor.frames.index(frame),
-        flow=frame.name,
-    )
-
-
 def _check_asked(cursor: Cursor, answer: Answer | BranchAnswer | None) -> None:
-    waiting = bool(cursor.frames) and (
-        cursor.top.waiting is not None or cursor.top.branches is not None
-    )
-    if answer is not None and not waiting:
-        raise CallerError("an answer was given, but nothing was asked")
-    if answer is None and waiting and cursor.top.branches is None:
-        need = cursor.top.waiting
+    top = cursor.frames[-1] if cursor.frames else None
+    if top is None or (top.waiting is None and top.branches is None):
+        if answer is not None:
+            raise CallerError("an answer was given, but nothing was asked")
+    elif top.branches is not None:
+        if isinstance(answer, Answer):
+            raise CallerError(
+                "several branches wait: say which one is answered",
+                hint="hand in BranchAnswer(branch, answer) with a branch number of the need",
+            )
+    elif answer is None:
+        need = top.waiting
         raise CallerError(f"the run rests at a need for {need.kind if need else '?'}: answer it")

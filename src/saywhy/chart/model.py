@@ -79,9 +79,13 @@ class Chart(msgspec.Struct, frozen=True, omit_defaults=True):
         """The node with this id. Raises `ChartError` with the nearest name."""
         found = self.nodes.get(node_id)
         if found is None:
-            hint = did_you_mean(node_id, list(self.nodes))
-            raise ChartError(f'chart {self.name} has no node "{node_id}"', hint=hint)
+            raise self.unknown(node_id)
         return found
+
+    def unknown(self, node_id: str) -> ChartError:
+        """The error for an id that no node has."""
+        hint = did_you_mean(node_id, list(self.nodes))
+        return ChartError(f'chart {self.name} has no node "{node_id}"', hint=hint)
 
     def to_json(self) -> bytes:
         """The chart as JSON text; `from_json` gives an equal one back."""

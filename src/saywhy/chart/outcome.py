@@ -73,6 +73,9 @@ class Branch(msgspec.Struct, frozen=True):
     name: str
     chart: str
     scope: str
+    """Opened over that of the fork (`Scope.open(over=…)`): writes stay apart until the join."""
+    data: dict[str, Any] = {}
+    """What the language keeps on the branch's frame."""
 
 
 class Fork(msgspec.Struct, frozen=True):
@@ -107,3 +110,5 @@ class BranchAnswer(msgspec.Struct, frozen=True):
 
     branch: int
     answer: Answer
+    within: tuple[int, ...] = ()
+    """Where that branch is forked itself: the branch of its fork, and so on inwards."""

@@ -1,13 +1,15 @@
 """What a step sees of the state, and where its reads and writes are noted.
 
-Writes are staged: they reach the state when the step ends, in one place (`machine`), and vanish
-when it raises or is suspended. Within the step a read sees what the step has written.
+Writes are staged: they reach the state when the step ends, in one place (`stack.apply_writes`), and
+vanish when it raises or is suspended. Within the step a read sees what the step has written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+
+import msgspec
 
 from saywhy.chart.commit import Decision, FunctionCall, Op
 from saywhy.chart.cursor import Cursor, Frame, State
@@ -17,6 +19,10 @@ from saywhy.values import UNDEFINED, Key, append_path, delete_path, freeze, get_
 
 GONE: Any = object()
 """Staged in place of a variable that the step deletes."""
+
+_NOT_STAGED: Any = object()
+_CURSORS: Any = None
+_SCALARS = frozenset({str, int, bool, type(None)})
 
 
 class Suspend(BaseException):
@@ -30,85 +36,77 @@ class Suspend(BaseException):
         super().__init__(need.name)
 
 
-class Scope:
-    """A tracked view of one frame's state for the time of one step."""
+class Scope(msgspec.Struct, eq=False):
+    """A tracked view of one frame's state for the time of one step.
 
-    __slots__ = (
-        "asked",
-        "calls",
-        "chart",
-        "charts",
-        "cursor",
-        "data",
-        "decision",
-        "exact",
-        "facts",
-        "frame",
-        "node",
-        "now",
-        "ops",
-        "reads",
-        "secrets",
-        "staged",
-        "state",
-        "tags",
-        "taken",
-        "warnings",
-    )
+    A Struct because one is made for every step: filling twenty fields in Python code takes five
+    times as long.
+    """
 
-    def __init__(
-        self,
-        cursor: Cursor,
-        frame: Frame,
-        chart: Chart,
-        node: Node,
-        charts: Charts,
-        now: float,
-        asked: Need | None = None,
-    ) -> None:
-        self.cursor = cursor
-        self.state: State = cursor.state
-        self.frame = frame
-        self.chart = chart
-        self.charts = charts
-        self.node = node
-        self.now = now
-        self.asked = asked
-        self.reads: list[Key] = []
-        self.ops: list[Op] = []
-        self.staged: dict[tuple[str, str], Any] = {}
-        self.data: dict[str, Any] = {}
-        self.decision: Decision | None = None
-        self.calls: list[FunctionCall] = []
-        self.warnings: list[str] = []
-        self.facts: dict[str, Any] = {}
-        self.tags: tuple[str, ...] = ()
-        self.secrets: tuple[str, ...] = ()
-        self.exact = True
-        self.taken = 0
+    cursor: Cursor
+    frame: Frame
+    chart: Chart
+    node: Node
+    charts: Charts
+    now: float = 0.0
+    asked: Need | None = None
+    state: State = _CURSORS
+    """The cursor's, always."""
+    reads: list[Key] = []
+    ops: list[Op] = []
+    staged: dict[tuple[str, str], Any] = {}
+    data: dict[str, Any] = {}
+    opened: dict[str, str] | None = None
+    """Scopes this step opens, each with the scope it lies over ("" for none)."""
+    decision: Decision | None = None
+    calls: list[FunctionCall] = []
+    warnings: list[str] = []
+    facts: dict[str, Any] = {}
+    tags: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    exact: bool = True
+    taken: int = 0
+
+    def __post_init__(self) -> None:
+        self.state = self.cursor.state
 
     # ------------------------------------------------------------ reading
 
     def read(self, key: Key) -> Any:
-        """The value at `key`, noted as read; `UNDEFINED` where nothing is."""
+        """The value at `key`, noted as read; `UNDEFINED` where nothing is.
+
+        Where a variable shows through from a scope below, it is noted as that one's.
+        """
+        if self.state.bases:
+            owner: Any = key[0]
+            name: Any = key[1]
+            holder = self.holder(owner, name)
+            if holder != owner:
+                key = (holder, *key[1:])
         self.reads.append(key)
         return self.peek(key)
 
     def peek(self, key: Key) -> Any:
         """The value at `key`, not noted: for housekeeping that causes nothing."""
-        root = self._root(str(key[0]), str(key[1]))
+        owner: Any = key[0]
+        name: Any = key[1]
+        root = self._root(owner, name)
         return root if len(key) == 2 else get_path(root, key[2:])
 
     def has(self, scope: str, name: str) -> bool:
         """Whether the variable exists (it may still be undefined)."""
-        staged = self.staged.get((scope, name), UNDEFINED) if self.staged else UNDEFINED
-        if staged is not UNDEFINED:
-            return staged is not GONE
-        return name in self.state.scopes.get(scope, ())
+        holder = self.holder(scope, name)
+        if (holder, name) in self.staged:
+            return self.staged[(holder, name)] is not GONE
+        return name in self.state.scopes.get(holder, ())
 
     def names(self, scope: str) -> list[str]:
-        """Names of the variables in a scope."""
-        known = dict.fromkeys(self.state.scopes.get(scope, ()))
+        """Names of the variables that are seen in a scope."""
+        base, gone = self._base(scope)
+        known = dict.fromkeys(self.names(base)) if base else {}
+        for name in gone:
+            known.pop(name, None)
+        known |= dict.fromkeys(self.state.scopes.get(scope, ()))
         for (owner, name), value in self.staged.items():
             if owner == scope:
                 known[name] = None
@@ -116,49 +114,109 @@ class Scope:
                     del known[name]
         return list(known)
 
+    def holder(self, scope: str, name: str) -> str:
+        """The scope that holds the variable as seen from `scope`; itself where none does."""
+        at = scope
+        while True:
+            if (at, name) in self.staged or name in self.state.scopes.get(at, ()):
+                return at
+            base, gone = self._base(at)
+            if not base or name in gone:
+                return scope
+            at = base
+
+    def _base(self, scope: str) -> tuple[str, list[str]]:
+        found = self.state.bases.get(scope)
+        if found is not None:
+            return found.scope, found.gone
+        return (self.opened or {}).get(scope, ""), []
+
     def _root(self, scope: str, name: str) -> Any:
         if self.staged:
-            staged = self.staged.get((scope, name))
-            if staged is not None or (scope, name) in self.staged:
+            staged = self.staged.get((scope, name), _NOT_STAGED)
+            if staged is not _NOT_STAGED:
                 return UNDEFINED if staged is GONE else staged
         variables = self.state.scopes.get(scope)
-        return UNDEFINED if variables is None else variables.get(name, UNDEFINED)
+        if variables is not None and name in variables:
+            return variables[name]
+        if self.state.bases or self.opened:
+            holder = self.holder(scope, name)
+            if holder != scope:
+                return self._root(holder, name)
+        return UNDEFINED
 
     # ------------------------------------------------------------ writing
 
     def set(self, key: Key, value: Any) -> None:
         """Put a value at `key`. Raises `StateValueError` for what a conversation cannot hold."""
-        frozen = freeze(value, key)
-        self.ops.append(Op("set", key, frozen))
-        root = (str(key[0]), str(key[1]))
+        kind = type(value)
+        frozen = value if kind in _SCALARS else freeze(value, key)
+        root: Any = key
         if len(key) == 2:
             self.staged[root] = frozen
         else:
+            root = self._own(key)
             self.staged[root] = set_path(self._root(*root), key[2:], frozen)
+        self.ops.append(Op("set", key, frozen))
 
     def append(self, key: Key, item: Any) -> None:
         """Put an item at the end of the list at `key`; a missing list begins here."""
         frozen = freeze(item, key)
-        self.ops.append(Op("append", key, frozen))
-        root = (str(key[0]), str(key[1]))
+        root = self._own(key)
         self.staged[root] = append_path(self._root(*root), key[2:], frozen)
+        self.ops.append(Op("append", key, frozen))
 
     def delete(self, key: Key) -> None:
         """Take away what is at `key`; nothing happens where nothing is."""
-        root = (str(key[0]), str(key[1]))
-        self.ops.append(Op("delete", key))
+        root: Any = key
         if len(key) == 2:
             self.staged[root] = GONE
         else:
+            root = self._own(key)
             self.staged[root] = delete_path(self._root(*root), key[2:])
+        self.ops.append(Op("delete", key))
 
-    def open(self, variables: Mapping[str, Any] | None = None) -> str:
-        """Id of a new, empty scope for a chart that is called, filled with `variables`."""
+    def replace(self, key: Key, value: Any, ops: list[Op]) -> None:
+        """Put a frozen value in place of a variable, and note it as `ops`, which say the same."""
+        root: Any = key
+        self.staged[root] = value
+        self.ops.extend(ops)
+
+    def _own(self, key: Key) -> tuple[str, str]:
+        """The root of `key`, ready to be changed inside.
+
+        What shows through from a scope below is first noted as this scope's own, so that the
+        operations of this scope alone say what it holds.
+        """
+        root: Any = key[:2]
+        if self.state.bases or self.opened:
+            holder = self.holder(*root)
+            if holder != root[0]:
+                value = self._root(holder, root[1])
+                self.reads.append((holder, root[1]))
+                self.ops.append(Op("set", root, value))
+                self.staged[root] = value
+        return root
+
+    def open(self, variables: Mapping[str, Any] | None = None, *, over: str = "") -> str:
+        """Id of a new scope for a chart that is called, filled with `variables`.
+
+        With `over`, what it does not hold itself shows through from that scope.
+        """
         scope = f"v{self.state.take_id()}"
-        self.staged[(scope, "")] = GONE
+        if self.opened is None:
+            self.opened = {}
+        self.opened[scope] = over
         for name, value in (variables or {}).items():
             self.set((scope, name), value)
         return scope
+
+    def discard(self) -> None:
+        """Forget everything staged: the step raised or was suspended."""
+        self.staged.clear()
+        self.ops.clear()
+        self.data.clear()
+        self.opened = None
 
     def keep(self, name: str, value: Any) -> None:
         """Remember something on the frame: bookkeeping of the language, not a variable."""

@@ -1,0 +1,95 @@
+"""The commit of a step, made from what its scope has noted.
+
+One step gives one commit; a frame that ends may leave a closing one. Redaction and keeping are the
+trace's.
+"""
+
+from __future__ import annotations
+
+from saywhy.chart.commit import Answered, Asked, Commit
+from saywhy.chart.outcome import Answer, Call, Fail, Goto, Need, Outcome
+from saywhy.chart.scope import Scope
+from saywhy.values import Key
+
+
+def step_commit(
+    scope: Scope, depth: int, outcome: Outcome, asked: Need | None, answer: Answer | None
+) -> Commit:
+    """The record of the step that `scope` was for; it takes the next number."""
+    state, frame, chart, node = scope.state, scope.frame, scope.chart, scope.node
+    state.seq += 1
+    need = outcome if type(outcome) is Need else None
+    error = outcome.error if type(outcome) is Fail else None
+    return Commit(
+        state.seq,
+        state.turn,
+        frame.id,
+        chart.digest,
+        chart.name,
+        node.id,
+        node.kind,
+        "asked" if need else "answered" if asked else "enter",
+        depth,
+        frame.caller,
+        scope.now,
+        _distinct(scope.reads),
+        scope.exact,
+        tuple(scope.ops),
+        scope.decision,
+        Asked(need.kind, need.name, need.args, need.effect) if need else None,
+        _answered(asked, answer) if asked else None,
+        tuple(scope.calls),
+        _target(outcome),
+        str(error) or type(error).__name__ if error else "",
+        getattr(error, "name", type(error).__name__) if error else "",
+        tuple(scope.warnings),
+        scope.facts,
+        scope.tags,
+        scope.secrets,
+    )
+
+
+def closing_commit(scope: Scope, depth: int) -> Commit:
+    """The record of a frame's end."""
+    state, frame, chart = scope.state, scope.frame, scope.chart
+    state.seq += 1
+    return Commit(
+        state.seq,
+        state.turn,
+        frame.id,
+        chart.digest,
+        chart.name,
+        scope.node.id,
+        "end",
+        "closed",
+        depth,
+        frame.caller,
+        scope.now,
+        _distinct(scope.reads),
+        exact=scope.exact,
+        ops=tuple(scope.ops),
+        calls=tuple(scope.calls),
+        warnings=tuple(scope.warnings),
+        facts=scope.facts,
+    )
+
+
+def _distinct(keys: list[Key]) -> tuple[Key, ...]:
+    return tuple(dict.fromkeys(keys)) if len(keys) > 1 else tuple(keys)
+
+
+def _answered(asked: Need, answer: Answer | None) -> Answered:
+    if answer is None:
+        return Answered(asked.kind, asked.name)
+    return Answered(asked.kind, asked.name, answer.value, answer.error or "", answer.facts)
+
+
+def _target(outcome: Outcome) -> str:
+    kind = type(outcome)
+    if kind is Goto:
+        return outcome.to or "return"  # type: ignore[union-attr]
+    if kind is Call:
+        return f"call {outcome.chart}"  # type: ignore[union-attr]
+    if kind is Need:
+        return "rest"
+    return kind.__name__.lower()
