@@ -1,0 +1,124 @@
+"""A flow as a chart: one node for each step, wherever it stands, named by its JSON pointer.
+
+Branches, `onFail` steps and fallback steps are nodes like the others; what a step goes on to after
+them is settled here, once, so that running needs no look around.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from saywhy.chart.model import Chart, Node
+from saywhy.flows.model import Flow, Step
+from saywhy.values import UNDEFINED
+
+LEAVING: Final = frozenset({"RETURN", "END", "DISPATCH"})
+NESTED: Final = frozenset({"branches", "_branchOrder", "onFail"})
+
+
+def compile_flow(flow: Flow) -> Chart:
+    """The chart of a flow. It holds all a run needs: texts, defaults, scope, places."""
+    compiler = _Compiler(flow)
+    compiler.list_of(flow.steps, None, ())
+    return Chart.of(
+        flow.name, compiler.nodes, id=flow.id or flow.name, kind="flow", meta=_meta(flow)
+    )
+
+
+def _meta(flow: Flow) -> dict[str, Any]:
+    defaults = {
+        name: variable.value
+        for name, variable in flow.variables.items()
+        if variable.value is not UNDEFINED
+    }
+    return {
+        "version": flow.version,
+        "scope": flow.scope,
+        "interruptable": flow.interruptable,
+        "prompts": dict(flow.prompts),
+        "defaults": defaults,
+        "variables": list(flow.variables),
+    }
+
+
+class _Compiler:
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.nodes: list[Node] = []
+
+    def list_of(
+        self, steps: tuple[Step, ...], after: str | None, under: tuple[str, ...]
+    ) -> str | None:
+        """Nodes for a list of steps; gives the id of the first, or `after` for none."""
+        targets: list[str | None] = [*(step.pointer for step in steps), after]
+        for step, target in zip(steps, targets[1:], strict=True):
+            self.step(step, target, under)
+            if _may_leave(step):
+                under = (*under, step.pointer)
+        return targets[0]
+
+    def step(
+        self, step: Step, after: str | None, under: tuple[str, ...], *, rescue: bool = False
+    ) -> None:
+        """The node of one step, then the nodes of the steps inside it."""
+        goes_on = None if rescue and _drops_rest(step) else after
+        spec: dict[str, Any] = {key: value for key, value in step.raw.items() if key not in NESTED}
+        if rescue and step.type == "FLOW":
+            spec = {"callType": "replace", **spec, "rescue": True}
+        edges: list[tuple[str, str]] = []
+        for name, branch in step.branches:
+            edges.append((branch.pointer, name))
+        if step.on_fail:
+            spec["onFail"] = step.on_fail[0].pointer
+            edges.append((step.on_fail[0].pointer, "on failure"))
+        for index, fallback in step.fallbacks.items():
+            spec.setdefault("fallbacks", {})[str(index)] = fallback.pointer
+            edges.append((fallback.pointer, "fallback"))
+        if step.branches:
+            spec["branches"] = [list(edge[::-1]) for edge in edges[: len(step.branches)]]
+        self.nodes.append(self._node(step, goes_on, under, spec, tuple(edges)))
+        self._inner(step, after)
+
+    def _inner(self, step: Step, after: str | None) -> None:
+        under = (step.pointer,)
+        for _, branch in step.branches:
+            self.step(branch, after, under)
+        targets: list[str | None] = [*(inner.pointer for inner in step.on_fail), after]
+        for inner, target in zip(step.on_fail, targets[1:], strict=True):
+            self.step(inner, target, under, rescue=True)
+        for fallback in step.fallbacks.values():
+            self.step(fallback, after, under, rescue=True)
+
+    def _node(
+        self,
+        step: Step,
+        goes_on: str | None,
+        under: tuple[str, ...],
+        spec: dict[str, Any],
+        edges: tuple[tuple[str, str], ...],
+    ) -> Node:
+        place = step.place
+        return Node(
+            step.pointer,
+            step.type,
+            goes_on,
+            step.id,
+            spec,
+            under,
+            (place.file, place.line, place.column, place.pointer),
+            edges=edges,
+        )
+
+
+def _drops_rest(step: Step) -> bool:
+    """An `onFail` step that ends what is left of the frame. spec: flow-engine 3.11"""
+    return step.type != "FLOW" and step.raw.get("callType") in ("replace", "reboot")
+
+
+def _may_leave(step: Step) -> bool:
+    """Whether what follows runs only because this step took no branch that leaves the flow."""
+    return any(
+        branch.type in LEAVING
+        or (branch.type == "FLOW" and branch.raw.get("callType") in ("replace", "reboot"))
+        for _, branch in step.branches
+    )

@@ -1,0 +1,339 @@
+"""Expressions and templates as a running step uses them.
+
+Which name means what, what a failed expression shows, how an approved function is called in the
+midst of one. The language itself is `expr`'s. spec: flow-engine 4.2 to 4.5
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection
+from typing import Any, Final
+
+from saywhy.chart.commit import FunctionCall
+from saywhy.chart.outcome import Answer, Need
+from saywhy.chart.scope import Scope, Suspend
+from saywhy.expr.javascript import Evaluated, FunctionAnswer, Raised, Suspended
+from saywhy.expr.names import Path
+from saywhy.expr.template import Hole, condition_source, parse_template
+from saywhy.flows.world import World
+from saywhy.values import (
+    UNDEFINED,
+    BigInt,
+    FrozenDict,
+    FrozenList,
+    Key,
+    NonFinite,
+    freeze,
+    get_path,
+)
+
+MAX_CALLS: Final = 200
+"""Approved functions one evaluation may call."""
+
+SESSION_NAMES: Final = {
+    "sessionId": "sessionId",
+    "session_id": "sessionId",
+    "userId": "userId",
+    "user_id": "userId",
+    "language": "language",
+}
+RUNTIME_NAMES: Final = frozenset(
+    {
+        *SESSION_NAMES,
+        "userInput",
+        "lastUserInput",
+        "cargo",
+        "flowName",
+        "currentContext",
+        "$args",
+        "current_time",
+        "flow_start_time",
+    }
+)
+
+
+class FlowNames:
+    """What the names in an expression of one frame stand for. spec: flow-engine 4.2"""
+
+    __slots__ = ("functions", "scope", "world")
+
+    def __init__(self, world: World, scope: Scope) -> None:
+        self.world = world
+        self.scope = scope
+        self.functions: Collection[str] = world.functions.keys()
+
+    def has(self, name: str) -> bool:
+        """Whether a name is a variable here."""
+        return (
+            name in RUNTIME_NAMES
+            or self.scope.has(self.scope.frame.scope, name)
+            or name in self.world.globals
+        )
+
+    def get(self, path: Path) -> Any:
+        """The value at a path, not noted as read; see `key`."""
+        root = str(path[0])
+        if root in RUNTIME_NAMES:
+            return self._runtime(root, path)
+        scope = self.scope
+        if scope.has(scope.frame.scope, root):
+            return scope.peek((scope.frame.scope, *path))
+        return get_path(self.world.globals, path)
+
+    def key(self, path: Path) -> Key | None:
+        """Where the value at a path lives; None for what no step ever wrote."""
+        root = str(path[0])
+        if root == "cargo":
+            return path
+        if root in SESSION_NAMES:
+            return ("session", SESSION_NAMES[root])
+        if root in ("userInput", "lastUserInput"):
+            kept = self.scope.kept("input")
+            return ("input", str(kept[1])) if kept else None
+        if root in RUNTIME_NAMES:
+            return None
+        if self.scope.has(self.scope.frame.scope, root):
+            return (self.scope.frame.scope, *path)
+        return ("globals", *path) if root in self.world.globals else None
+
+    def merged(self) -> FrozenDict:
+        """All variables: globals with the flow's own over them."""
+        return FrozenDict({**self.world.globals.raw, **self._own()})
+
+    def _own(self) -> dict[str, Any]:
+        scope = self.scope
+        names = scope.names(scope.frame.scope)
+        return {name: scope.peek((scope.frame.scope, name)) for name in names}
+
+    def _runtime(self, root: str, path: Path) -> Any:
+        scope = self.scope
+        if root == "cargo":
+            if len(path) > 1:
+                return scope.peek(path)
+            names = scope.names("cargo")
+            return FrozenDict({name: scope.peek(("cargo", name)) for name in names})
+        if root in SESSION_NAMES:
+            value: Any = scope.peek(("session", SESSION_NAMES[root]))
+            if root == "language" and not value:
+                value = self.world.language
+        elif root in ("userInput", "lastUserInput"):
+            kept = scope.kept("input")
+            value = kept[0] if kept else UNDEFINED
+        else:
+            value = self._made_up(root)
+        return get_path(value, path[1:]) if len(path) > 1 else value
+
+    def _made_up(self, root: str) -> Any:
+        scope = self.scope
+        match root:
+            case "flowName":
+                return scope.frame.name
+            case "currentContext":
+                return self.merged()
+            case "current_time":
+                return int(scope.now)
+            case "flow_start_time":
+                return scope.kept("started", 0)
+            case _:
+                return FrozenDict({})
+
+
+# ------------------------------------------------------------------ evaluating
+
+
+def evaluate(world: World, scope: Scope, source: str, *, text: bool = False) -> Evaluated | Raised:
+    """The value of an expression, its reads noted and its changes staged.
+
+    Raises `Suspend` when an approved function must be awaited; the step is then run again.
+    """
+    names = FlowNames(world, scope)
+    answers: list[FunctionAnswer] = []
+    seed = scope.state.seq + 1
+    while True:
+        found = world.javascript.evaluate(
+            source, names, answers, now_ms=scope.now, seed=seed, text=text
+        )
+        if not isinstance(found, Suspended):
+            break
+        if len(answers) >= MAX_CALLS:
+            return Raised("RangeError", f"more than {MAX_CALLS} function calls in one expression")
+        answers.append(_call(world, scope, found))
+    _note_reads(scope, names, found)
+    if isinstance(found, Evaluated):
+        _stage_changes(scope, names, found)
+    return found
+
+
+def _note_reads(scope: Scope, names: FlowNames, found: Evaluated | Raised) -> None:
+    for path in found.reads:
+        key = names.key(path)
+        if key is not None:
+            scope.reads.append(key)
+    for call in found.calls:
+        scope.calls.append(FunctionCall(call.name, call.args, call.value, call.error or ""))
+    if isinstance(found, Evaluated) and not found.exact:
+        scope.exact = False
+
+
+def _stage_changes(scope: Scope, names: FlowNames, found: Evaluated) -> None:
+    """What an expression changed inside variables and cargo stays changed. spec: 3.3"""
+    for change in found.changes:
+        root = str(change.path[0])
+        if root == "cargo" and len(change.path) > 1:
+            target: Key = change.path
+        elif root == "cargo":
+            _set_cargo(scope, change.value)
+            continue
+        elif root in RUNTIME_NAMES:
+            continue
+        else:
+            target = (scope.frame.scope, *change.path)
+            if len(target) > 2 and not scope.has(scope.frame.scope, root):
+                scope.set((scope.frame.scope, root), names.get((root,)))
+        if change.deleted:
+            scope.delete(target)
+        else:
+            scope.set(target, change.value)
+
+
+def _set_cargo(scope: Scope, cargo: Any) -> None:
+    for name in scope.names("cargo"):
+        if name not in cargo:
+            scope.delete(("cargo", name))
+    for name, value in cargo.items():
+        if scope.peek(("cargo", name)) != value or not scope.has("cargo", name):
+            scope.set(("cargo", name), value)
+
+
+# ------------------------------------------------------------------ approved functions
+
+
+def _call(world: World, scope: Scope, wanted: Suspended) -> FunctionAnswer:
+    """Run an approved function, or take its answer from the step's notes."""
+    note = scope.noted()
+    if note is not UNDEFINED:
+        return _from_note(wanted, note)
+    answer = run_function(world, scope, wanted.name, wanted.args)
+    scope.note(
+        {"value": answer.value, "error": answer.error, "facts": {"after": answer.args_after}}
+    )
+    return answer
+
+
+def run_function(world: World, scope: Scope, name: str, args: list[Any]) -> FunctionAnswer:
+    """Call a plain approved function; an async one suspends the step.
+
+    What the function changes in its arguments is given back in `args_after`.
+    """
+    function = world.functions[name]
+    frozen = freeze(args)
+    if inspect.iscoroutinefunction(function):
+        raise Suspend(Need("function", name, frozen, "reads"))
+    try:
+        value = function(*args)
+        if inspect.isawaitable(value):
+            if inspect.iscoroutine(value):
+                value.close()
+            raise Suspend(Need("function", name, frozen, "reads"))
+        result = freeze(value, (name,))
+    except Exception as error:
+        scope.warn(f"approved function {name} raised {type(error).__name__}: {error}")
+        return FunctionAnswer(name, frozen, None, str(error) or type(error).__name__, None)
+    after = freeze(args)
+    return FunctionAnswer(name, frozen, result, None, None if after == frozen else list(args))
+
+
+def _from_note(wanted: Suspended, note: Any) -> FunctionAnswer:
+    if isinstance(note, Answer):
+        value, error, facts = note.value, note.error, note.facts
+    else:
+        value, error, facts = note.get("value"), note.get("error"), note.get("facts") or {}
+    return FunctionAnswer(wanted.name, freeze(wanted.args), value, error, facts.get("after"))
+
+
+# ------------------------------------------------------------------ templates
+
+
+def say_text(world: World, scope: Scope, text: str) -> str:
+    """A text for the user. A failed expression never shows its marker. spec: 4.5 [FIX]"""
+    template = parse_template(text)
+    if template.is_plain:
+        return text
+    if template.single is not None:
+        found = evaluate(world, scope, template.single.source, text=True)
+        if isinstance(found, Evaluated):
+            return found.value
+        _warn(scope, template.single.source, found)
+        return f"[error: {text}]" if world.options.error_text == "reference" else ""
+    return _mixed(world, scope, template.parts)
+
+
+def _mixed(world: World, scope: Scope, parts: tuple[str | Hole, ...]) -> str:
+    pieces: list[str] = []
+    for part in parts:
+        if isinstance(part, str):
+            pieces.append(part)
+            continue
+        found = evaluate(world, scope, part.source, text=True)
+        if isinstance(found, Evaluated):
+            pieces.append(found.value)
+            continue
+        _warn(scope, part.source, found)
+        if world.options.error_text != "empty":
+            pieces.append("{{" + part.source + "}}")
+    return "".join(pieces)
+
+
+def native_value(world: World, scope: Scope, text: str, *, hide_errors: bool = False) -> Any:
+    """The value of a SET or RETURN. A failed one is the text `[error: …]`, as recorded.
+
+    With `hide_errors` (RETURN) it is empty text instead, unless the engine keeps the reference's.
+    """
+    template = parse_template(text)
+    if template.is_plain:
+        source, shown = text, text
+    elif template.single is not None:
+        source, shown = template.single.source, text
+    else:
+        return _mixed(world, scope, template.parts)
+    if not source.strip():
+        return ""
+    found = evaluate(world, scope, source)
+    if isinstance(found, Evaluated):
+        return found.value
+    _warn(scope, source, found)
+    style = world.options.error_text
+    if style == "empty" or (hide_errors and style == "hidden"):
+        return ""
+    return f"[error: {shown}]"
+
+
+def condition(world: World, scope: Scope, text: str) -> tuple[bool, str]:
+    """Whether a condition holds, and why it counts as false when it cannot be evaluated."""
+    source = condition_source(text)
+    found = evaluate(world, scope, source)
+    if isinstance(found, Evaluated):
+        return is_truthy(found.value), ""
+    _warn(scope, source, found)
+    return False, f"{found.kind}: {found.message}"
+
+
+def is_truthy(value: Any) -> bool:
+    """Truth as JavaScript has it."""
+    if isinstance(value, FrozenDict | FrozenList):
+        return True
+    if isinstance(value, NonFinite):
+        return value == value  # noqa: PLR0124 - NaN alone is not equal to itself
+    if isinstance(value, BigInt):
+        return bool(value.value)
+    if value is None or value is UNDEFINED or isinstance(value, str | bool | int | float):
+        return bool(value)
+    return True
+
+
+def _warn(scope: Scope, source: str, raised: Raised) -> None:
+    scope.warn(
+        f"{{{{{source}}}}} in {scope.frame.name} at {scope.node.where}: "
+        f"{raised.kind}: {raised.message}"
+    )

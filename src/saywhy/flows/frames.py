@@ -1,0 +1,187 @@
+"""Opening and closing a flow's frame: variables, transaction, outcome.
+
+spec: flow-engine 1.5, 3.5, 4.1, 8.1, 8.3
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any, Final
+
+from saywhy.chart.machine import Ending
+from saywhy.chart.model import Chart
+from saywhy.chart.scope import Scope
+from saywhy.flows.speech import (
+    QUEUE,
+    deliver,
+    drop_tentative,
+    here,
+    language_of,
+    prompt_of,
+    queue_text,
+    take_queue,
+)
+from saywhy.flows.world import World
+from saywhy.values import UNDEFINED
+
+TRANSACTIONS: Final = ("session", "transactions")
+MAX_TRANSACTIONS: Final = 50
+"""Ended transactions the session itself keeps; the trace keeps them all."""
+
+ENDED_BY: Final = {"completed": "completion", "returned": "return", "dispatched": "dispatch"}
+
+
+def set_variables(
+    scope: Scope,
+    target: str,
+    chart: Chart,
+    parameters: Mapping[str, Any],
+    *,
+    defaults: bool,
+    only_undefined: bool = False,
+) -> None:
+    """Write a flow's declared defaults and the parameters it was given; parameters win."""
+    written: list[str] = []
+    if defaults:
+        for name, value in chart.meta.get("defaults", {}).items():
+            if only_undefined and scope.peek((target, name)) is not UNDEFINED:
+                continue
+            scope.set((target, name), value)
+            written.append(name)
+    for name, value in parameters.items():
+        scope.set((target, name), value)
+    scope.facts = {
+        **scope.facts,
+        "target": chart.name,
+        "digest": chart.digest,
+        "scope": target,
+        "defaults": written,
+        "parameters": list(parameters),
+    }
+
+
+def frame_data(
+    scope: Scope, initiator: str, *, user_input: Any = None, parent: str = ""
+) -> dict[str, Any]:
+    """What a new frame keeps: its transaction and the words that are `userInput` in it."""
+    data: dict[str, Any] = {
+        "tx": transaction_id(scope, scope.state.seq + 1),
+        "initiator": initiator,
+        "started": scope.now,
+        "first": scope.peek(("turn", "message")) or 0,
+    }
+    if user_input:
+        data["input"] = user_input
+    if parent:
+        data["parent"] = parent
+    return data
+
+
+def transaction_id(scope: Scope, number: int) -> str:
+    """A UUID that is the same whenever this step is run again."""
+    session = scope.peek(("session", "sessionId")) or ""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{session}/{number}/{scope.frame.id}"))
+
+
+def declare_outcome(scope: Scope, outcome: str, reason: str) -> None:
+    """Remember how the flow will have ended. spec: flow-engine 8.3"""
+    scope.keep("outcome", {"outcome": outcome, **({"reason": reason} if reason else {})})
+
+
+# ------------------------------------------------------------------ closing
+
+
+def close_flow(world: World, scope: Scope, ending: Ending) -> None:
+    """Write a frame's end: its transaction, its outcome, and the last words of the last flow."""
+    declared = scope.kept("outcome")
+    _record_transaction(scope, ending, declared)
+    if declared and ending.how in ENDED_BY:
+        stamp = {"flowName": scope.frame.name, **declared, "endedBy": ENDED_BY[ending.how]}
+        scope.set(("turn", "outcome"), stamp)
+    if ending.how in ("completed", "failed") and ending.error is None:
+        _after_last_step(world, scope)
+
+
+def _record_transaction(scope: Scope, ending: Ending, declared: Any) -> None:
+    failure = _failure(ending, declared)
+    frame = scope.frame
+    record: dict[str, Any] = {
+        "id": scope.kept("tx", ""),
+        "flowName": frame.name,
+        "initiator": scope.kept("initiator", ""),
+        "userId": scope.peek(("session", "userId")) or "",
+        "state": "failed" if failure else "completed",
+        "createdAt": scope.kept("started", 0),
+        "failedAt" if failure else "completedAt": scope.now,
+        "frame": frame.id,
+    }
+    if failure:
+        record["failureReason"] = failure
+    if scope.kept("parent"):
+        record["parentTransaction"] = scope.kept("parent")
+    scope.facts["transaction"] = record
+    earlier = scope.peek(TRANSACTIONS)
+    kept = list(earlier)[-(MAX_TRANSACTIONS - 1) :] if earlier else []
+    before = len(scope.ops)
+    scope.set(TRANSACTIONS, [*kept, record])
+    del scope.ops[before:]  # bookkeeping: the record stands in the facts of this very commit
+
+
+def _failure(ending: Ending, declared: Any) -> str:
+    if declared and declared["outcome"] == "unresolved":
+        return declared.get("reason") or "unresolved"
+    if ending.how == "dispatched" and declared:
+        return ""
+    reasons = {
+        "failed": "failed",
+        "replaced": "replaced",
+        "rebooted": "rebooted",
+        "dispatched": "dispatched",
+        "cancelled": "cancelled",
+    }
+    return ending.reason or reasons.get(ending.how, "") if ending.how in reasons else ""
+
+
+def _after_last_step(world: World, scope: Scope) -> None:
+    """Nothing below: deliver. An interrupted flow below: say that it goes on."""
+    frames = scope.cursor.frames
+    place = frames.index(scope.frame)
+    language = language_of(world, scope)
+    if place == 0:
+        pieces = take_queue(scope)
+        tentative = drop_tentative(scope)
+        if not pieces and scope.peek(("turn", "reply")) is UNDEFINED:
+            done = world.phrases.say("flow_completed_generic", language)
+            pieces = here(scope, tentative or done)
+        if pieces:
+            deliver(scope, pieces)
+        return
+    if scope.frame.boundary:
+        below = frames[place - 1]
+        drop_tentative(scope)
+        below.data["justResumed"] = True
+        prompt = prompt_of(scope.charts, below_root(scope, place - 1), language)
+        text = world.phrases.say(
+            "flow_resumed_with_guidance", language, flowName=prompt, flowPrompt=prompt
+        )
+        queue_text(world, scope, text)
+
+
+def below_root(scope: Scope, place: int) -> str:
+    """The chart at the bottom of the stack that the frame at `place` belongs to."""
+    frames = scope.cursor.frames
+    while place > 0 and not frames[place].boundary:
+        place -= 1
+    return frames[place].chart
+
+
+__all__ = [
+    "QUEUE",
+    "below_root",
+    "close_flow",
+    "declare_outcome",
+    "frame_data",
+    "set_variables",
+    "transaction_id",
+]

@@ -1,0 +1,106 @@
+"""How texts become a reply: the queue of what was said, and its delivery.
+
+SAYs wait in ("session", "queue"); a question, the end of the last flow or a RETURN delivers. A
+reply is a list of stretches, each with the commit that wrote it, so that every word can be traced.
+spec: flow-engine 1.4
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from saywhy.chart.model import Chart, Charts
+from saywhy.chart.scope import Scope
+from saywhy.flows.guidance import Pieces
+from saywhy.flows.world import World
+from saywhy.values import UNDEFINED, Key
+
+QUEUE: Final[Key] = ("session", "queue")
+TENTATIVE: Final[Key] = ("session", "tentative")
+REPLY: Final[Key] = ("turn", "reply")
+GAP: Final = "\n\n"
+MAX_QUEUE: Final = 200
+"""Undelivered texts; more is a loop that talks. spec: flow-engine 13"""
+
+
+def language_of(world: World, scope: Scope) -> str:
+    """The session's language, else the engine's."""
+    return scope.peek(("session", "language")) or world.language
+
+
+def localized(spec: dict[str, Any], name: str, language: str) -> str:
+    """The text of a step in a language, else the plain one. spec: flow-engine 10.1"""
+    text = spec.get(f"{name}_{language}") or spec.get(name)
+    return text if isinstance(text, str) else "" if text is None else str(text)
+
+
+def prompt_of(charts: Charts, digest: str, language: str) -> str:
+    """What users are shown as the name of a flow."""
+    chart = charts.find(digest)
+    return prompt_for(chart, language) if chart else ""
+
+
+def prompt_for(chart: Chart, language: str) -> str:
+    """The prompt in the language, else the plain prompt, else the flow's name."""
+    prompts = chart.meta.get("prompts", {})
+    return prompts.get(language) or prompts.get("") or chart.name
+
+
+def queue_text(world: World, scope: Scope, text: str) -> None:
+    """Put a text in the queue; empty ones are dropped unless the engine keeps them."""
+    if not text.strip() and not world.options.keep_empty_says:
+        return
+    if len(scope.peek(QUEUE) or ()) >= MAX_QUEUE:
+        raise ValueError(f"more than {MAX_QUEUE} texts were said without a question in between")
+    scope.append(QUEUE, [text, scope.state.seq + 1])
+
+
+def take_queue(scope: Scope) -> Pieces:
+    """Everything queued, joined by blank lines, as stretches; the queue is empty afterwards."""
+    queued = scope.read(QUEUE)
+    if queued is UNDEFINED or not queued:
+        return []
+    scope.delete(QUEUE)
+    pieces: Pieces = []
+    for text, commit in queued:
+        if pieces:
+            pieces.append([GAP, 0])
+        pieces.append([text, commit])
+    return pieces
+
+
+def drop_tentative(scope: Scope) -> str:
+    """The placeholder of a flow that has said nothing yet; it is gone afterwards."""
+    text = scope.peek(TENTATIVE)
+    if text is UNDEFINED:
+        return ""
+    scope.delete(TENTATIVE)
+    return text
+
+
+def joined(*groups: Pieces) -> Pieces:
+    """Groups of stretches with a blank line between those that are not empty."""
+    pieces: Pieces = []
+    for group in groups:
+        if group and pieces:
+            pieces.append([GAP, 0])
+        pieces.extend(group)
+    return pieces
+
+
+def deliver(scope: Scope, pieces: Pieces) -> None:
+    """Make `pieces` the reply of this turn; a delivered text twice in a turn is joined."""
+    earlier = scope.peek(REPLY)
+    if earlier is not UNDEFINED and earlier:
+        pieces = joined([list(piece) for piece in earlier], pieces)
+    scope.set(REPLY, pieces)
+
+
+def here(scope: Scope, text: str) -> Pieces:
+    """`text` as a stretch that this step wrote."""
+    return [[text, scope.state.seq + 1]]
+
+
+def plain(pieces: Any) -> str:
+    """The text of stretches."""
+    return "".join(piece[0] for piece in pieces)

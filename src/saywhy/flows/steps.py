@@ -1,0 +1,115 @@
+"""The step table: what each kind of step does.
+
+One function a kind, all of one shape: `(world, node, scope) → outcome`, and `resume` with the
+answer for those that ask. What surrounds every step (validation before it, retries and `onFail`
+after it) is put around them here; see `validation` and `failures`. spec: flow-engine 3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from saywhy.chart.machine import Language, Step
+from saywhy.chart.model import Node
+from saywhy.chart.outcome import Answer, Goto, Outcome
+from saywhy.chart.scope import Scope
+from saywhy.errors import FlowExecutionError, RequiredSetFailed
+from saywhy.flows import asking, branching, endings, failures, subflows, toolcalls, validation
+from saywhy.flows.evaluate import native_value, say_text
+from saywhy.flows.frames import close_flow, declare_outcome
+from saywhy.flows.speech import language_of, localized, queue_text
+from saywhy.flows.world import World
+
+Enter = Callable[[World, Node, Scope], Outcome]
+Resume = Callable[[World, Node, Scope, Answer], Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of step."""
+
+    enter: Enter
+    resume: Resume | None = None
+
+
+def say(world: World, node: Node, scope: Scope) -> Outcome:
+    """Queue a text and go on. spec: flow-engine 3.1"""
+    text = say_text(world, scope, localized(node.spec, "value", language_of(world, scope)))
+    queue_text(world, scope, text)
+    return Goto(node.next)
+
+
+def set_variable(world: World, node: Node, scope: Scope) -> Outcome:
+    """Store a value: an expression where it is text, the value itself otherwise. spec: 3.3"""
+    variable = node.spec.get("variable")
+    if not variable or "value" not in node.spec:
+        raise FlowExecutionError("SET step requires both 'variable' and 'value'")
+    value = node.spec["value"]
+    if isinstance(value, str):
+        value = native_value(world, scope, value)
+    if node.spec.get("requireTrue") and value is not True:
+        raise RequiredSetFailed(f'SET of "{variable}" had to give true')
+    scope.set((scope.frame.scope, variable), value)
+    return Goto(node.next)
+
+
+KINDS: Final[dict[str, Kind]] = {
+    "SAY": Kind(say),
+    "SAY-GET": Kind(asking.ask, asking.take_answer),
+    "SET": Kind(set_variable),
+    "CALL-TOOL": Kind(toolcalls.call, toolcalls.take_result),
+    "FLOW": Kind(subflows.call_flow),
+    "CASE": Kind(branching.case),
+    "SWITCH": Kind(branching.switch),
+    "RETURN": Kind(endings.return_value),
+    "END": Kind(endings.end),
+    "DISPATCH": Kind(endings.dispatch),
+}
+
+
+def flow_language(world: World) -> Language:
+    """What flow charts do, for `machine.advance`."""
+    steps = {name: _step(world, kind) for name, kind in KINDS.items()}
+    return Language(steps, {"flow": partial(close_flow, world)})
+
+
+def _step(world: World, kind: Kind) -> Step:
+    return Step(
+        partial(_enter, world, kind),
+        partial(_resume, world, kind),
+        partial(failures.after_error, world),
+    )
+
+
+def _enter(world: World, kind: Kind, node: Node, scope: Scope) -> Outcome:
+    if "inputValidation" in node.spec and node.kind != "SAY-GET":
+        correction = validation.before(world, node, scope)
+        if correction is not None:
+            return correction
+    return _declared(world, node, scope, kind.enter(world, node, scope))
+
+
+def _resume(world: World, kind: Kind, node: Node, scope: Scope, answer: Answer) -> Outcome:
+    asked = scope.asked
+    if asked is not None and asked.kind == "timer":  # the pause before another try is over
+        return _enter(world, kind, node, scope)
+    if asked is not None and asked.name == validation.CORRECTION:
+        validation.take_correction(node, scope, answer)
+        return _enter(world, kind, node, scope)
+    if kind.resume is None:
+        return _enter(world, kind, node, scope)
+    return _declared(world, node, scope, kind.resume(world, node, scope, answer))
+
+
+def _declared(world: World, node: Node, scope: Scope, outcome: Outcome) -> Outcome:
+    """Remember an `outcome` the step declares, once it has run. spec: flow-engine 8.3"""
+    declared = node.spec.get("outcome")
+    if declared and not scope.facts.get("failing"):
+        text = say_text(world, scope, str(declared))
+        if text.strip():
+            reason = say_text(world, scope, str(node.spec.get("reason") or ""))
+            declare_outcome(scope, text, reason)
+    return outcome

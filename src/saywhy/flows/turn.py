@@ -1,0 +1,266 @@
+"""What becomes of a message: a command, an interruption, an answer, or the start of a flow.
+
+Routing is a chart like any other, on a short cursor of its own beside the flow's: each thing it
+does leaves a commit, and a crash in the middle of it resumes. What it needs of the flows it asks
+for as `Need("flow", …)`; the driver moves the flow cursor and answers. spec: flow-engine 1.3, 5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from saywhy.chart.commit import Condition, Decision, Op
+from saywhy.chart.cursor import Cursor
+from saywhy.chart.machine import Language, Step
+from saywhy.chart.model import Chart, Node
+from saywhy.chart.outcome import Answer, Call, Goto, Need, Outcome, Return
+from saywhy.chart.scope import Scope
+from saywhy.flows import commands, intent
+from saywhy.flows.frames import frame_data, set_variables
+from saywhy.flows.model import Flow
+from saywhy.flows.speech import (
+    QUEUE,
+    REPLY,
+    TENTATIVE,
+    deliver,
+    here,
+    language_of,
+    prompt_for,
+    queue_text,
+)
+from saywhy.flows.world import World
+from saywhy.values import UNDEFINED
+
+ROUTING: Final = "(routing)"
+
+NODES: Final = (
+    ("receive", "take the message in"),
+    ("command", "is it a command?"),
+    ("interruption", "does it start another flow?"),
+    ("resume", "hand it to the flow that waits"),
+    ("start", "start the flow the host asks for"),
+    ("intent", "which flow fits?"),
+    ("open", "start that flow"),
+)
+
+
+def routing_chart() -> Chart:
+    """The chart that every message goes through."""
+    return Chart.of(
+        ROUTING,
+        [Node(name, name, None, describe=text) for name, text in NODES],
+        kind="routing",
+    )
+
+
+def routing_language(world: World, flow: Cursor) -> Language:
+    """What the routing chart does, for one turn of one conversation."""
+    router = Router(world, flow)
+    return Language(
+        {
+            "receive": Step(router.receive),
+            "command": Step(router.command, router.after_command),
+            "interruption": Step(router.interruption, router.after_flow),
+            "resume": Step(router.resume, router.after_flow),
+            "start": Step(router.host_start, router.after_flow),
+            "intent": Step(router.intent),
+            "open": Step(router.open_flow, router.after_start),
+        }
+    )
+
+
+def open_routing(routing: Cursor, chart: Chart, received: Mapping[str, Any]) -> Call:
+    """The call that begins a turn's routing; `received` is what came in."""
+    return Call(chart.digest, "routing", data={"received": dict(received)})
+
+
+@dataclass(frozen=True, slots=True)
+class Router:
+    """The routing steps of one turn. `flow` is only looked at; the driver moves it."""
+
+    world: World
+    flow: Cursor
+
+    def receive(self, node: Node, scope: Scope) -> Outcome:
+        """Note the words, the host's changes to cargo, and where the message goes first."""
+        received = scope.kept("received")
+        message = received["message"]
+        scope.facts = {"message": message}
+        scope.set(("turn", "text"), received["text"])
+        scope.set(("turn", "message"), message)
+        scope.ops[:] = [Op("set", ("input", str(message)), received["text"])]
+        for name, value in received.get("cargo", {}).items():
+            scope.set(("cargo", name), value)
+        for name in received.get("cargo_gone", ()):
+            scope.delete(("cargo", name))
+        if received.get("start"):
+            return Goto("start")
+        return Goto("command" if self.flow.frames else "intent")
+
+    # -------------------------------------------------------- commands
+
+    def command(self, node: Node, scope: Scope) -> Outcome:
+        """Cancel, help or status; anything else goes on to the flow."""
+        text = _words(scope)
+        language = language_of(self.world, scope)
+        found = commands.detect(text, language, self.world.options.commands)
+        if found == "cancel":
+            reason = f"User requested exit: {text.strip()}"
+            return Need("flow", "end", {"how": "cancelled", "reason": reason}, "repeatable")
+        if found == "help":
+            deliver(scope, here(scope, commands.help_text(*self._view(scope, language))))
+            return Return()
+        if found == "status":
+            deliver(scope, here(scope, commands.status_text(*self._view(scope, language))))
+            return Return()
+        return Goto("interruption")
+
+    def _view(self, scope: Scope, language: str) -> tuple[World, Any, Cursor, str]:
+        return self.world, scope.charts, self.flow, language
+
+    def after_command(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
+        """All flows were ended: say so."""
+        for key in (QUEUE, TENTATIVE):
+            if scope.peek(key) is not UNDEFINED:
+                scope.delete(key)
+        name = answer.value["root"]
+        text = self.world.phrases.say(
+            "cmd_flow_exited", language_of(self.world, scope), flowName=name
+        )
+        deliver(scope, here(scope, text))
+        return Return()
+
+    # -------------------------------------------------------- interruption and resume
+
+    def interruption(self, node: Node, scope: Scope) -> Outcome:
+        """Another flow's name, where every flow of the active stack lets itself be interrupted."""
+        stack = self._active_stack()
+        if not all(self._interruptable(scope, frame.chart) for frame in stack):
+            return Goto("resume")
+        text = _words(scope)
+        match = intent.exact(text, self.world.order)
+        if match is None or match.flow.name in {frame.name for frame in stack[-1:]}:
+            return Goto("resume")
+        language = language_of(self.world, scope)
+        chart = self.world.chart_of(match.flow)
+        root = scope.charts.find(stack[0].chart)
+        scope.decision = _decision(match.flow, match.how)
+        said = self.world.phrases.say(
+            "flow_interrupted",
+            language,
+            targetFlow=prompt_for(chart, language),
+            currentFlow=prompt_for(root, language) if root else stack[0].name,
+        )
+        queue_text(self.world, scope, said)
+        return self._open(scope, chart, {}, "intent-switch", boundary=True)
+
+    def _active_stack(self) -> list[Any]:
+        frames = self.flow.frames
+        start = len(frames) - 1
+        while start > 0 and not frames[start].boundary:
+            start -= 1
+        return frames[start:]
+
+    def _interruptable(self, scope: Scope, digest: str) -> bool:
+        chart = scope.charts.find(digest)
+        return bool(chart and chart.meta.get("interruptable"))
+
+    def resume(self, node: Node, scope: Scope) -> Outcome:
+        """Hand the words to the flow that waits for them."""
+        return Need("flow", "answer", {"text": _words(scope)}, "repeatable")
+
+    def after_flow(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
+        """The flows rest, ended, or handed the words back by DISPATCH."""
+        if scope.peek(("turn", "dispatched")) is UNDEFINED:
+            return Return()
+        return Goto("intent")
+
+    # -------------------------------------------------------- starting a flow
+
+    def host_start(self, node: Node, scope: Scope) -> Outcome:
+        """Start the flow the host named, ending those that run. spec: flow-engine 5.5"""
+        wanted = scope.kept("received")["start"]
+        chart = scope.charts.find(str(wanted["flow"]))
+        assert chart is not None, "the host's flow was looked up before the turn began"
+        arguments = dict(wanted.get("arguments") or {})
+        return self._open(scope, chart, arguments, "host-start", end=bool(self.flow.frames))
+
+    def intent(self, node: Node, scope: Scope) -> Outcome:
+        """Find the flow that the words start; none: the host answers."""
+        dispatched = scope.peek(("turn", "dispatched"))
+        text = _words(scope)
+        guard = self.world.options.partial_match
+        match = intent.exact(text, self.world.order) or intent.partial(
+            text, self.world.order, guard=guard
+        )
+        if dispatched is not UNDEFINED:
+            name = match.flow.name if match else None
+            scope.set(("turn", "dispatch"), {"fromFlow": dispatched, "matchedFlow": name})
+            scope.delete(("turn", "dispatched"))
+            if match and scope.peek(("turn", "outcome")) is not UNDEFINED:
+                scope.delete(("turn", "outcome"))
+        if match is None:
+            scope.decision = Decision("none", default=True)
+            return Return()
+        scope.decision = _decision(match.flow, match.how)
+        scope.keep("match", {"flow": match.flow.id or match.flow.name, "parameters": {}})
+        return Goto("open")
+
+    def open_flow(self, node: Node, scope: Scope) -> Outcome:
+        """Open the flow that was found, with the placeholder it shows if it says nothing."""
+        match = scope.kept("match")
+        chart = scope.charts.find(match["flow"])
+        assert chart is not None, "routing only finds flows of this engine"
+        language = language_of(self.world, scope)
+        text = self.world.phrases.say("flow_init", language, flowPrompt=prompt_for(chart, language))
+        scope.set(TENTATIVE, text)
+        return self._open(scope, chart, dict(match["parameters"]), "user-input")
+
+    def after_start(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
+        """A started flow that dispatches at once is not routed again. spec: flow-engine 3.8"""
+        again = scope.peek(("turn", "dispatched"))
+        if again is UNDEFINED:
+            return Return()
+        if scope.peek(("turn", "dispatch")) is UNDEFINED:
+            return Goto("intent")
+        scope.delete(("turn", "dispatched"))
+        if scope.peek(REPLY) is not UNDEFINED:
+            scope.delete(REPLY)
+        scope.facts["error"] = f"{again} reached DISPATCH before any SAY-GET: not routed again"
+        scope.warn(scope.facts["error"])
+        return Return()
+
+    def _open(
+        self,
+        scope: Scope,
+        chart: Chart,
+        parameters: Mapping[str, Any],
+        initiator: str,
+        *,
+        boundary: bool = False,
+        end: bool = False,
+    ) -> Need:
+        """Write the first variables of a flow and ask the driver to open its frame."""
+        target = scope.open()
+        set_variables(scope, target, chart, parameters, defaults=True)
+        text = "" if boundary else _words(scope).strip()
+        message = scope.peek(("turn", "message"))
+        data = frame_data(scope, initiator, user_input=[text, message] if text else None)
+        args = {"chart": chart.digest, "scope": target, "data": data, "boundary": boundary}
+        return Need("flow", "start", {**args, "end": end}, "repeatable")
+
+
+def _words(scope: Scope) -> str:
+    """The user's words of this turn, noted as read."""
+    scope.reads.append(("input", str(scope.peek(("turn", "message")))))
+    return scope.peek(("turn", "text"))
+
+
+def _decision(flow: Flow, how: str) -> Decision:
+    tested = Condition(f"{how} match of a name or id", True, flow.name, error="")
+    return Decision(flow.name, (tested,))
+
+
+__all__ = ["ROUTING", "Router", "open_routing", "routing_chart", "routing_language"]

@@ -1,0 +1,58 @@
+"""What all flows of one engine share and no conversation can change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from saywhy.chart.model import Chart, Charts
+from saywhy.expr.javascript import JavaScript
+from saywhy.flows.guidance import Guidance
+from saywhy.flows.model import Flow
+from saywhy.flows.phrases import Phrases
+from saywhy.tools.registry import Registry
+from saywhy.values import FrozenDict
+
+ErrorText = Literal["hidden", "reference", "empty"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How flows behave where there is a choice; the defaults are the documented behaviour."""
+
+    error_text: ErrorText = "hidden"
+    """What a failed expression shows. spec: flow-engine 4.5"""
+    keep_empty_says: bool = False
+    """Deliver SAY texts that are empty. spec: flow-engine 1.4"""
+    partial_match: Literal["any", "safe"] = "any"
+    """Which flows a part of a name may start when there is no model. spec: flow-engine 5.2"""
+    default_max_retries: int = 2
+    """How often a tool is tried again after a passing failure. spec: flow-engine 3.10"""
+    commands: frozenset[str] = frozenset({"cancel", "help", "status", "switch", "continue"})
+    """Universal commands that are understood. spec: flow-engine 5.7"""
+    max_corrections: int = 5
+    """Rounds of asking for a correction before the step fails. spec: flow-engine 3.9"""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Flows, tools, functions, globals and wording, as one engine was given them."""
+
+    charts: Charts
+    order: tuple[Flow, ...]
+    """Flows in the order they were given, wrappers applied."""
+    tools: Registry
+    functions: Mapping[str, Callable[..., Any]]
+    globals: FrozenDict
+    phrases: Phrases
+    guidance: Guidance
+    language: str
+    javascript: JavaScript
+    options: Options = field(default_factory=Options)
+
+    def chart_of(self, flow: Flow) -> Chart:
+        """The chart compiled from `flow`."""
+        chart = self.charts.find(flow.id) or self.charts.find(flow.name)
+        assert chart is not None, f"flow {flow.name} was compiled when the engine was made"
+        return chart

@@ -1,0 +1,312 @@
+"""Conversations in a store: accept a message, claim its turn, run it, finish it.
+
+A message that was accepted is processed to an end, whatever crashes in between; the same message
+id gives the stored reply and does nothing again. spec: durability 1
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from saywhy.chart.model import Chart, Charts
+from saywhy.errors import CallerError, Fenced, FlowExecutionError, SaywhyError, SessionBusy
+from saywhy.messages import Message
+from saywhy.runtime.entry import Entry
+from saywhy.runtime.journal import Diverged, StoreJournal
+from saywhy.runtime.session import Session
+from saywhy.runtime.turn import Machinery, TurnRun
+from saywhy.stores.store import LEASE_SECONDS, Accepted, Claim, Store
+from saywhy.trace.record import Recorder, decode, encode
+from saywhy.trace.redact import Policy
+from saywhy.trace.shorten import shorten
+from saywhy.trace.trace import Trace
+from saywhy.values import dumps, loads_raw
+
+WAIT_SECONDS: Final = 30.0
+"""How long a turn waits for another of the same conversation to end."""
+POLL_SECONDS: Final = 0.05
+
+
+class TurnReply(msgspec.Struct, frozen=True, rename="camel"):
+    """What a turn gave. `response` is text, `''` (handed back) or None (no flow handled it).
+
+    `repeated`: the message had been processed before, and this is what it gave then.
+    """
+
+    session_id: str
+    turn_no: int
+    response: str | None
+    last_turn_tool_calls: list[dict[str, Any]] = []
+    last_flow_outcome: dict[str, Any] | None = None
+    last_turn_dispatch: dict[str, Any] | None = None
+    repeated: bool = False
+
+
+class Conversations:
+    """The turns of one engine on one store."""
+
+    def __init__(
+        self,
+        machinery: Machinery,
+        store: Store,
+        policy: Policy,
+        *,
+        lease_seconds: float = LEASE_SECONDS,
+    ) -> None:
+        self.machinery = machinery
+        self.store = store
+        self.policy = policy
+        self.lease_seconds = lease_seconds
+        self.worker = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
+        self._charts_kept = False
+
+    # ------------------------------------------------------------ turns
+
+    async def take_turn(
+        self,
+        session_id: str,
+        entry: Entry,
+        *,
+        message_id: str,
+        user_id: str,
+        wait_seconds: float = WAIT_SECONDS,
+    ) -> TurnReply:
+        """Accept a message and run its turn. See `Engine.take_turn`."""
+        await self._keep_charts()
+        accepted, claim = await self.store.accept_and_claim(
+            session_id,
+            message_id,
+            entry.to_json(),
+            user_id=user_id,
+            worker=self.worker,
+            ttl_seconds=self.lease_seconds,
+        )
+        repeated = accepted.status != "new"
+        deadline = self.machinery.clock.now() + wait_seconds * 1000
+        while True:
+            if accepted.status in ("done", "ended"):
+                return await self._stored_reply(session_id, accepted, repeated=repeated)
+            if claim is not None:
+                reply = await self._run_claimed(claim, mine=accepted.turn_no)
+                if claim.turn_no == accepted.turn_no:
+                    return reply
+            elif self.machinery.clock.now() > deadline:
+                raise SessionBusy(
+                    f"another turn of {session_id} has been running for {wait_seconds:g} seconds",
+                    hint="the message was accepted and will be processed; ask again with its id",
+                )
+            else:
+                await self.store.wait_work(POLL_SECONDS)
+            accepted = await self.store.accept(
+                session_id, message_id, entry.to_json(), user_id=user_id
+            )
+            claim = await self._claim(session_id) if accepted.status in ("new", "running") else None
+
+    async def recover(self, session_id: str | None = None) -> int:
+        """Run every turn that was accepted and not ended; gives how many there were."""
+        await self._keep_charts()
+        done = 0
+        while (claim := await self._claim(session_id)) is not None:
+            await self._run_claimed(claim, mine=0)
+            done += 1
+        return done
+
+    async def _claim(self, session_id: str | None) -> Claim | None:
+        return await self.store.claim(self.worker, self.lease_seconds, session_id)
+
+    async def _run_claimed(self, claim: Claim, *, mine: int) -> TurnReply:
+        """Run a claimed turn. What a turn of somebody else's raises is stored, not raised here."""
+        try:
+            return await self._run(claim)
+        except FlowExecutionError:
+            if claim.turn_no == mine:
+                raise
+            return TurnReply(claim.session_id, claim.turn_no, None)
+
+    async def _run(self, claim: Claim) -> TurnReply:
+        entry = Entry.from_json(claim.input)
+        session = await self._open(claim)
+        recorder = Recorder(self.policy, secrets=session.secrets)
+        journal = StoreJournal(self.store, claim, self.lease_seconds)
+        run = TurnRun(self.machinery, session, recorder, journal)
+        try:
+            if entry.role == "assistant":
+                run.note_assistant(entry)
+            elif claim.turn_doc is not None:
+                await run.resume(entry)
+            else:
+                await run.take(entry)
+        except FlowExecutionError as error:
+            await self._fail(claim, run, journal, error)
+            raise
+        except Diverged as error:
+            await self.store.fail(claim, "diverged", str(error))
+            raise
+        except Fenced:
+            raise
+        except BaseException:
+            await journal.before_wait()  # what a call gave is kept, even when the turn is cancelled
+            raise
+        return await self._finish(claim, run, journal)
+
+    async def _open(self, claim: Claim) -> Session:
+        data = claim.turn_doc or claim.doc
+        if data is None:
+            now = self.machinery.clock.now()
+            session = Session(claim.session_id, claim.user_id, None, self.machinery.charts, now)
+        else:
+            session = await self.session_of(data)
+        session.version = claim.version
+        session.state.turn = claim.turn_no if claim.turn_doc else claim.turn_no - 1
+        return session
+
+    async def _finish(self, claim: Claim, run: TurnRun, journal: StoreJournal) -> TurnReply:
+        session = run.session
+        session.version += 1
+        reply = reply_of(session, claim.turn_no)
+        await self.store.finish(
+            claim,
+            dumps(session.document()),
+            dumps(_stored(session)),
+            messages=self._messages(run),
+            commits=self._commits(run, journal),
+            previous_result=journal.unstored,
+        )
+        return reply
+
+    async def _fail(
+        self, claim: Claim, run: TurnRun, journal: StoreJournal, error: FlowExecutionError
+    ) -> None:
+        session = run.session
+        session.version += 1
+        await self.store.fail(
+            claim,
+            "error",
+            dumps({"name": error.name, "message": str(error)}).decode(),
+            doc=dumps(session.document()),
+            messages=self._messages(run),
+            commits=self._commits(run, journal),
+            previous_result=journal.unstored,
+            blank="all",
+            blank_input=True,
+        )
+
+    def _messages(self, run: TurnRun) -> list[tuple[int, bytes]]:
+        masked = (_masked(message) for message in run.said)
+        return [(message.seq, dumps(message)) for message in masked]
+
+    def _commits(self, run: TurnRun, journal: StoreJournal) -> list[tuple[int, bytes]]:
+        fresh = list(run.recorder.kept)[journal.written :]
+        return [(commit.seq, encode(commit)) for commit in shorten(fresh, run.said)]
+
+    # ------------------------------------------------------------ reading
+
+    async def _stored_reply(
+        self, session_id: str, accepted: Accepted, *, repeated: bool
+    ) -> TurnReply:
+        if accepted.status == "ended":
+            raise _stored_error(accepted.error or "")
+        stored = loads_raw(accepted.reply or b"{}")
+        response = stored.get("response")
+        if isinstance(response, int):
+            found = await self.store.messages(session_id, after=response - 1, limit=1)
+            response = msgspec.convert(loads_raw(found[0].doc), Message).text if found else ""
+        return TurnReply(
+            session_id,
+            accepted.turn_no,
+            response,
+            stored.get("calls") or [],
+            stored.get("outcome"),
+            stored.get("dispatch"),
+            repeated,
+        )
+
+    async def session(self, session_id: str) -> Session | None:
+        """A conversation as its last turn left it; None when there is none."""
+        stored = await self.store.session(session_id)
+        if stored is None or stored.doc is None:
+            return None
+        session = await self.session_of(stored.doc)
+        session.version = stored.version
+        return session
+
+    async def session_of(self, data: bytes) -> Session:
+        """The session in a document, with the flow versions that its frames run on."""
+        session = Session.from_json(data, self.machinery.charts)
+        for frame in session.cursor.walk():
+            await self._know_chart(frame.chart)
+        return session
+
+    async def _know_chart(self, digest: str) -> None:
+        if digest not in self.machinery.charts:
+            stored = await self.store.chart(digest)
+            if stored is not None:
+                self.machinery.charts.add_version(Chart.from_json(stored))
+
+    async def trace(self, session_id: str) -> Trace:
+        """Everything recorded of a conversation."""
+        commits = [decode(row.doc) for row in await self.store.commits(session_id)]
+        messages: list[Message] = []
+        after = 0
+        while rows := await self.store.messages(session_id, after=after, limit=500):
+            messages += [msgspec.convert(loads_raw(row.doc), Message) for row in rows]
+            after = rows[-1].seq
+        for digest in {commit.chart for commit in commits}:
+            await self._know_chart(digest)
+        return Trace(commits, self.machinery.charts, messages)
+
+    async def _keep_charts(self) -> None:
+        """Store the flows once, so that a conversation can go on after they were changed."""
+        if not self._charts_kept:
+            charts: Charts = self.machinery.charts
+            await self.store.put_charts({chart.digest: chart.to_json() for chart in charts})
+            self._charts_kept = True
+
+
+def reply_of(session: Session, turn_no: int) -> TurnReply:
+    """What the turn that just ended gave."""
+    return TurnReply(
+        session.session_id,
+        turn_no,
+        session.response,
+        session.last_turn_tool_calls,
+        session.last_flow_outcome,
+        session.last_turn_dispatch,
+    )
+
+
+def _stored(session: Session) -> dict[str, Any]:
+    """A reply as its turn keeps it: the text stands in the message it points at."""
+    reply: Mapping[str, Any] = {
+        "response": session.reply_message or session.response,
+        "calls": session.last_turn_tool_calls,
+        "outcome": session.last_flow_outcome,
+        "dispatch": session.last_turn_dispatch,
+    }
+    return {name: value for name, value in reply.items() if value is not None and value != []}
+
+
+def _stored_error(why: str) -> SaywhyError:
+    try:
+        stored = loads_raw(why)
+        name, message = stored["name"], stored["message"]
+    except (ValueError, KeyError, TypeError):
+        return CallerError(why or "the turn ended without a reply")
+    error = FlowExecutionError(message)
+    error.name = name
+    return error
+
+
+def _masked(message: Message) -> Message:
+    """A sensitive answer is not kept among the messages."""
+    if not message.pii:
+        return message
+    return msgspec.structs.replace(message, text="[REDACTED]", content=None)
+
+
+__all__ = ["Conversations", "TurnReply", "reply_of"]

@@ -1,0 +1,323 @@
+"""The object a host holds: flows, tools, functions, and what runs conversations on them.
+
+Nothing about a conversation lives here; one engine runs any number of them at once.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from saywhy.chart.machine import Limits
+from saywhy.chart.model import Charts
+from saywhy.clock import Clock, SystemClock
+from saywhy.errors import CallerError, DefinitionError, Problem
+from saywhy.expr.javascript import JavaScript
+from saywhy.flows.compile import compile_flow
+from saywhy.flows.guidance import Guidance
+from saywhy.flows.load import load_definitions
+from saywhy.flows.model import Library
+from saywhy.flows.phrases import Phrases
+from saywhy.flows.steps import flow_language
+from saywhy.flows.turn import routing_chart
+from saywhy.flows.world import ErrorText, Options, World
+from saywhy.runtime.conversations import Conversations, TurnReply
+from saywhy.runtime.diagnostics import Diagnostics
+from saywhy.runtime.entry import Entry
+from saywhy.runtime.log import Log
+from saywhy.runtime.session import Session
+from saywhy.runtime.turn import Machinery, NoJournal, TurnRun
+from saywhy.runtime.validation import Report, report_of
+from saywhy.stores.store import LEASE_SECONDS, Store
+from saywhy.tools.limit import MemoryLimiter
+from saywhy.tools.registry import Registry
+from saywhy.tools.tool import tool_from_definition
+from saywhy.trace.record import Recorder
+from saywhy.trace.redact import USUAL, Policy
+from saywhy.trace.trace import Trace
+from saywhy.values import FrozenDict, freeze
+
+Definitions = str | Path | Mapping[str, Any] | Sequence[Any] | None
+"""Flows or tools: a list, `{"flows": […]}`, a path of a file, or a list of paths."""
+
+
+class Engine:
+    """Runs conversations written as flows.
+
+    `flows` and `tools` are definitions or paths of files; `functions` are the approved functions
+    that expressions and local tools may call; `globals` are read by all flows and written by none.
+    With a `store`, `take_turn` keeps every conversation there; without one, `update_activity`
+    takes and gives back the session.
+
+    `logger` may be None (the logger `saywhy`), a `logging.Logger`, or any object with debug, info,
+    warn and error. With `validate_on_init` the findings of `validate()` are logged; with `strict`
+    errors among them raise `DefinitionError`. `language` is the default of conversations.
+    `messages` replaces the library's sentences per language, `guidance` says how questions tell
+    the way out. `ai_timeout` is in milliseconds, 0 for none.
+    """
+
+    def __init__(
+        self,
+        *,
+        flows: Definitions = None,
+        tools: Definitions = None,
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+        globals: Mapping[str, Any] | None = None,
+        logger: Any = None,
+        model: Callable[..., Any] | None = None,
+        validate_on_init: bool = True,
+        strict: bool = False,
+        language: str | None = "en",
+        ai_timeout: float = 2000,
+        messages: Mapping[str, Mapping[str, str]] | None = None,
+        guidance: Mapping[str, Any] | None = None,
+        store: Store | None = None,
+        lease_seconds: float = LEASE_SECONDS,
+        clock: Clock | None = None,
+        redact: Policy = USUAL,
+        max_steps: int = 1000,
+        max_depth: int = 20,
+        error_text: ErrorText = "hidden",
+        keep_empty_says: bool = False,
+        partial_match: str = "any",
+        default_max_retries: int = 2,
+        commands: Sequence[str] | bool = True,
+        validate_tool_returns: bool = False,
+        log_tool_failures: bool = False,
+        new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
+    ) -> None:
+        self._log = Log(logger)
+        self.language = language
+        self.ai_timeout = ai_timeout
+        self.model = model
+        self._new_id = new_id
+        self._policy = redact
+        self._clock = clock or SystemClock()
+        self.library: Library = load_definitions(flows, tools)
+        self._globals = freeze(dict(globals or {}), ("globals",))
+        self._functions = dict(functions or {})
+        options = Options(
+            error_text,
+            keep_empty_says,
+            _one_of("partial_match", partial_match, ("any", "safe")),
+            default_max_retries,
+            _commands(commands),
+        )
+        self.diagnostics = Diagnostics(
+            self._log, returns=validate_tool_returns, failures=log_tool_failures
+        )
+        world = self._world(options, Phrases(messages), Guidance.of(guidance))
+        self._machinery = Machinery(
+            world,
+            flow_language(world),
+            routing_chart(),
+            world.charts,
+            self._clock,
+            store_limiter(store, self._clock),
+            Limits(max_steps, max_depth),
+            self._log.warn,
+            self._log.error,
+            self.diagnostics.look_at,
+        )
+        world.charts.add(self._machinery.routing)
+        self._conversations = (
+            Conversations(self._machinery, store, redact, lease_seconds=lease_seconds)
+            if store is not None
+            else None
+        )
+        self._report_findings(validate_on_init, strict)
+
+    # ------------------------------------------------------------ making
+
+    def _world(self, options: Options, phrases: Phrases, guidance: Guidance) -> World:
+        charts = Charts(
+            compile_flow(flow) for flow in reversed(self.library.flows) if flow.name or flow.id
+        )
+        return World(
+            charts,
+            self.library.flows,
+            self._registry(),
+            self._functions,
+            self._globals if isinstance(self._globals, FrozenDict) else FrozenDict({}),
+            phrases,
+            guidance,
+            self.language or "en",
+            JavaScript(),
+            options,
+        )
+
+    def _registry(self) -> Registry:
+        """The tools that can be read; what is wrong with the others is in `validate()`."""
+        tools: dict[str, Any] = {}
+        for definition in self.library.tools:
+            try:
+                tool = tool_from_definition(definition.raw, definition.place)
+            except DefinitionError:
+                continue
+            tools.setdefault(tool.id, tool)
+        return Registry(tools.values())
+
+    def _report_findings(self, wanted: bool, strict: bool) -> None:
+        if not wanted and not strict:
+            return
+        report = self.validate()
+        for problem in report.problems:
+            write = self._log.error if problem.severity == "error" else self._log.warn
+            if problem.severity != "note":
+                write(problem.render())
+        self._log.info(report.summary)
+        if strict and report.errors:
+            raise DefinitionError(report.errors)
+
+    def validate(self) -> Report:
+        """Every problem in the flows and tools, with figures; the same as at construction."""
+        return report_of(self.library, self._functions, self._globals)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What `validate()` finds."""
+        return self.validate().problems
+
+    @property
+    def logger(self) -> Any:
+        """What the engine logs to. Can be set at any time."""
+        return self._log.logger
+
+    @logger.setter
+    def logger(self, logger: Any) -> None:
+        self._log.replace(logger)
+
+    @property
+    def charts(self) -> Charts:
+        """The flows in the form they run in."""
+        return self._machinery.charts
+
+    @property
+    def store(self) -> Store | None:
+        """Where conversations are kept, if anywhere."""
+        return self._conversations.store if self._conversations else None
+
+    # ------------------------------------------------------------ without a store
+
+    def init_session(
+        self, user_id: str, session_id: str | None = None, language: str | None = None
+    ) -> Session:
+        """A new conversation. Without an id it gets a random one; the language is the engine's
+        unless given."""
+        return Session(
+            session_id or self._new_id(),
+            user_id,
+            language or self.language,
+            self._machinery.charts,
+            self._clock.now(),
+        )
+
+    def load_session(self, data: bytes | str) -> Session:
+        """The session behind `Session.to_json`. Raises `DamagedSession`."""
+        return Session.from_json(data, self._machinery.charts)
+
+    async def update_activity(self, entry: str | Mapping[str, Any], session: Session) -> Session:
+        """Run one turn and give the session after it; the one handed in stays as it was.
+
+        `entry` is text, or `{role, content, timestamp?, metadata?, start?}`. Nothing is stored:
+        after a crash in mid-turn the host cannot know which tools were called; use `take_turn` on
+        a store for that. Raises `FlowExecutionError` (with the repaired session as `.session`),
+        `CallerError` for an entry that cannot be read, `UnknownFlow`, `DamagedSession`.
+        """
+        given = Entry.of(entry)
+        given.check_start(self._machinery.charts)
+        session.check(self._machinery.charts)
+        twin = session.copy()
+        recorder = Recorder(self._policy, secrets=twin.secrets)
+        run = TurnRun(self._machinery, twin, recorder, NoJournal())
+        if given.role == "assistant":
+            run.note_assistant(given)
+        else:
+            await run.take(given)
+        twin.version += 1
+        return twin
+
+    # ------------------------------------------------------------ on a store
+
+    async def take_turn(
+        self,
+        session_id: str,
+        entry: str | Mapping[str, Any],
+        *,
+        message_id: str | None = None,
+        user_id: str = "",
+        cargo: Mapping[str, Any] | None = None,
+        language: str | None = None,
+        wait_seconds: float = 30.0,
+    ) -> TurnReply:
+        """Run one turn of a stored conversation, which begins with its first message.
+
+        The same `message_id` again gives the stored reply and does nothing. `cargo` is merged into
+        the session's before the turn. Turns of one conversation run one after the other; where
+        another worker holds it for longer than `wait_seconds`, `SessionBusy` is raised and the
+        message is processed later all the same. Raises what `update_activity` raises; the turn is
+        then recorded as failed, and the conversation goes on.
+        """
+        given = Entry.of(entry, cargo, language)
+        given.check_start(self._machinery.charts)
+        return await self._stored.take_turn(
+            session_id,
+            given,
+            message_id=message_id or self._new_id(),
+            user_id=user_id,
+            wait_seconds=wait_seconds,
+        )
+
+    async def session(self, session_id: str) -> Session | None:
+        """A stored conversation as its last turn left it; None when there is none."""
+        return await self._stored.session(session_id)
+
+    async def recover(self, session_id: str | None = None) -> int:
+        """Run the turns that a crash left unfinished; gives how many there were."""
+        return await self._stored.recover(session_id)
+
+    async def trace(self, of: str | Session) -> Trace:
+        """What was recorded of a conversation: a stored one by its id, or a session."""
+        if isinstance(of, Session):
+            return Trace(of.commits, self._machinery.charts, of.messages)
+        return await self._stored.trace(of)
+
+    @property
+    def _stored(self) -> Conversations:
+        if self._conversations is None:
+            raise CallerError(
+                "this engine has no store", hint="Engine(..., store=SqliteStore(path))"
+            )
+        return self._conversations
+
+    async def __aenter__(self) -> Self:
+        if self._conversations is not None:
+            await self._conversations.store.open()
+        return self
+
+    async def __aexit__(self, *ignored: object) -> None:
+        if self._conversations is not None:
+            await self._conversations.store.close()
+
+
+def store_limiter(store: Store | None, clock: Clock) -> Any:
+    """Rate limits are counted in the store where there is one."""
+    return store if store is not None else MemoryLimiter(clock)
+
+
+def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:
+    if value not in allowed:
+        raise CallerError(f"{option} is {' or '.join(allowed)}, not {value!r}")
+    return value
+
+
+def _commands(wanted: Sequence[str] | bool) -> frozenset[str]:
+    known = Options().commands
+    if isinstance(wanted, bool):
+        return known if wanted else frozenset()
+    unknown = sorted(set(wanted) - known)
+    if unknown:
+        raise CallerError(f"no command is called {unknown[0]!r}; there are {sorted(known)}")
+    return frozenset(wanted)

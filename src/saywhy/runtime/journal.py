@@ -1,0 +1,115 @@
+"""What to do with a call found half made.
+
+Before a call its intent is stored, with the cursor and the commits up to it; after it the result.
+After a crash the turn goes on at the call it had asked for: an answered one is not made again, an
+interrupted one by its effect class. spec: durability 1, 3
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from saywhy.chart.outcome import Answer, Need
+from saywhy.errors import SaywhyError
+from saywhy.runtime.turn import TurnRun
+from saywhy.stores.store import LEASE_SECONDS, Claim, Prior, Store
+from saywhy.stores.store import Call as StoredCall
+from saywhy.trace.record import encode
+from saywhy.values import dumps, freeze, loads_raw, seal
+
+UNKNOWN = "OutcomeUnknown"
+
+
+class Diverged(SaywhyError):
+    """A resumed turn asked for another call than the one on record. It is stopped."""
+
+    name = "Diverged"
+
+
+class StoreJournal:
+    """The journal of one turn, in the store."""
+
+    def __init__(self, store: Store, claim: Claim, ttl_seconds: float = LEASE_SECONDS) -> None:
+        self.store = store
+        self.claim = claim
+        self.ttl_seconds = ttl_seconds
+        self.unstored: tuple[int, bytes] | None = None
+        """The newest result. It goes into the transaction of the next intent or of the turn's end:
+        between the two the flow only computes, so nothing can happen that it would not precede."""
+        self.unknown = False
+        """Whether a call of this turn was found interrupted and may not be made again."""
+        self.written = 0
+        """Commits of this turn that are stored already."""
+
+    async def around(
+        self, run: TurnRun, need: Need, seq: int, key: str, call: Callable[[], Awaitable[Answer]]
+    ) -> Answer:
+        """Store the intent, make the call unless it is answered, keep the result."""
+        wanted = StoredCall(need.kind, need.name, need.effect, dumps(need.args), key)
+        document = dumps(run.session.document())
+        previous, self.unstored = self.unstored, None
+        prior = await self.store.intent(
+            self.claim, seq, wanted, document, self.rows(run), previous_result=previous
+        )
+        answer = self._known(prior, need)
+        if answer is not None:
+            return answer
+        answer = await self._held(call())
+        self.unstored = (seq, dumps(answer))
+        return answer
+
+    async def before_wait(self) -> None:
+        """Something slow comes next: what the last call gave must not wait for it."""
+        if self.unstored is not None:
+            unstored, self.unstored = self.unstored, None
+            await self.store.result(self.claim, *unstored)
+
+    def rows(self, run: TurnRun) -> list[tuple[int, bytes]]:
+        """Commits not stored yet, as rows; they count as stored from now on."""
+        kept = run.recorder.kept
+        fresh = kept[self.written :]
+        self.written = len(kept)
+        return [(commit.seq, encode(commit)) for commit in fresh]
+
+    def _known(self, prior: Prior, need: Need) -> Answer | None:
+        if prior.status == "diverged":
+            raise Diverged(
+                f"the turn was to go on with another call of {need.name} than the one on record"
+            )
+        if prior.status == "answered" and prior.result is not None:
+            return answer_from_json(prior.result)
+        if prior.status == "interrupted" and need.effect == "once":
+            self.unknown = True
+            return Answer(
+                error=f"{need.name} was interrupted, and nobody knows whether it took effect",
+                error_name=UNKNOWN,
+                facts={"may_have_happened": True, "unknown": True},
+            )
+        return None
+
+    async def _held(self, awaitable: Awaitable[Answer]) -> Answer:
+        """Await a call and renew the lease meanwhile."""
+        task = asyncio.ensure_future(awaitable)
+        try:
+            while True:
+                done, _ = await asyncio.wait({task}, timeout=self.ttl_seconds / 3)
+                if done:
+                    return task.result()
+                await self.store.renew(self.claim, self.ttl_seconds)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+
+
+def answer_from_json(data: bytes) -> Answer:
+    """The answer that a journal row holds."""
+    tree: Any = loads_raw(data)
+    answer = msgspec.convert(tree, Answer)
+    return Answer(seal(answer.value), answer.error, answer.error_name, dict(freeze(answer.facts)))
+
+
+__all__ = ["UNKNOWN", "Diverged", "StoreJournal", "answer_from_json"]

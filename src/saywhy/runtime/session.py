@@ -1,0 +1,334 @@
+"""A conversation as a host holds it: where it stands, what was said, and what the last turn did.
+
+A session is a value: `update_activity` gives a new one and leaves the old one alone. Its JSON goes
+anywhere and comes back. What hosts read has the field's names in snake_case here and in camelCase
+in JSON. spec: flow-engine 8
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Self
+
+import msgspec
+
+from saywhy.chart.commit import Commit
+from saywhy.chart.cursor import Cursor, State
+from saywhy.chart.model import Charts
+from saywhy.errors import DamagedSession
+from saywhy.flows.speech import plain
+from saywhy.messages import Message
+from saywhy.runtime.frame_view import FrameView
+from saywhy.values import UNDEFINED, dumps, freeze, loads_raw, same, seal, thaw
+
+FORMAT: Final = 1
+KEPT_MESSAGES: Final = 20
+"""Newest messages that stand in the session itself; all stand in the store."""
+KEPT_COMMITS: Final = 5000
+"""Newest commits that a session without a store keeps."""
+
+
+class Session:
+    """One conversation between turns."""
+
+    def __init__(
+        self, session_id: str, user_id: str, language: str | None, charts: Charts, now: float = 0.0
+    ) -> None:
+        self.session_id = session_id
+        self.user_id = user_id
+        self.created_at = now
+        self.last_activity = now
+        self.version = 0
+        self.cursor = Cursor()
+        self.routing = self.cursor.beside()
+        self.messages: list[Message] = []
+        self.message_seq = 0
+        self.last_chat: dict[str, int] = {}
+        self.reply_message = 0
+        self.commits: list[Commit] = []
+        self.charts = charts
+        self._cargo: dict[str, Any] | None = None
+        self._set_facts(language)
+
+    def _set_facts(self, language: str | None) -> None:
+        facts = self.state.scopes.setdefault("session", {})
+        facts["sessionId"] = self.session_id
+        facts["userId"] = self.user_id
+        facts["language"] = language
+        self.state.scopes.setdefault("cargo", {})
+
+    @property
+    def state(self) -> State:
+        """Scopes and counters, shared by the flow cursor and the routing cursor."""
+        return self.cursor.state
+
+    # ------------------------------------------------------------ what hosts read
+
+    @property
+    def language(self) -> str | None:
+        """The session's language; None when the engine's counts."""
+        return self.state.get("session", "language") or None
+
+    @language.setter
+    def language(self, language: str | None) -> None:
+        self.state.scopes["session"]["language"] = language
+
+    @property
+    def cargo(self) -> dict[str, Any]:
+        """The host's and the flows' free data. What is changed here counts from the next turn."""
+        if self._cargo is None:
+            self._cargo = {key: thaw(value) for key, value in self.state.scopes["cargo"].items()}
+        return self._cargo
+
+    @cargo.setter
+    def cargo(self, cargo: Mapping[str, Any]) -> None:
+        self._cargo = dict(cargo)
+
+    @property
+    def response(self) -> str | None:
+        """The reply: text, `''` (a flow handed the turn back) or None (no flow handled it)."""
+        reply = self.state.get("turn", "reply")
+        if reply is UNDEFINED:
+            return None
+        if isinstance(reply, int):
+            message = self.message(reply)
+            return message.text if message else ""
+        return plain(reply)
+
+    @property
+    def last_turn_tool_calls(self) -> list[dict[str, Any]]:
+        """Tool calls this turn attempted, in order."""
+        return thaw(self.state.get("turn", "calls") or [])
+
+    @property
+    def last_flow_outcome(self) -> dict[str, Any] | None:
+        """The declared outcome of a flow that ended in this turn."""
+        return thaw(self.state.get("turn", "outcome") or None)
+
+    @property
+    def last_turn_dispatch(self) -> dict[str, Any] | None:
+        """What a DISPATCH of this turn led to."""
+        return thaw(self.state.get("turn", "dispatch") or None)
+
+    @property
+    def completed_transactions(self) -> list[dict[str, Any]]:
+        """Transactions of flows that ended, newest last, each with the steps still on record."""
+        ended = thaw(self.state.get("session", "transactions") or [])
+        for transaction in ended:
+            frame = transaction.pop("frame", 0)
+            transaction["steps"] = steps_of(self.commits, frame)
+        return ended
+
+    def transactions(self, state: str | None = None) -> list[dict[str, Any]]:
+        """Ended and open transactions: `active`, `suspended`, `completed` or `failed`."""
+        stack = self.stacks()
+        found = [*self.completed_transactions]
+        for number, frames in enumerate(stack):
+            label = "active" if number == len(stack) - 1 else "suspended"
+            found += [{**FrameView(self, frame).transaction, "state": label} for frame in frames]
+        return [one for one in found if state is None or one["state"] == state]
+
+    @property
+    def last_chat_turn(self) -> dict[str, dict[str, Any]]:
+        """The newest words of user and assistant that no flow handled."""
+        found = {role: self.message(seq) for role, seq in self.last_chat.items()}
+        return {
+            role: {"role": role, "content": message.text, "timestamp": message.at}
+            for role, message in found.items()
+            if message is not None
+        }
+
+    @property
+    def frame(self) -> FrameView | None:
+        """The flow that runs, as hosts know it; None when none does."""
+        return FrameView(self, self.cursor.top) if self.cursor.frames else None
+
+    @property
+    def pending_messages(self) -> list[str]:
+        """Texts said but not delivered yet."""
+        return [item[0] for item in self.state.get("session", "queue") or ()]
+
+    def stacks(self) -> list[list[Any]]:
+        """Frames by stack: an interruption opens a new one, the last is active."""
+        found: list[list[Any]] = []
+        for frame in self.cursor.frames:
+            if frame.boundary or not found:
+                found.append([])
+            found[-1].append(frame)
+        return found
+
+    @property
+    def flow_stacks(self) -> list[list[str]]:
+        """Names of the running flows by stack, caller first."""
+        return [[frame.name for frame in stack] for stack in self.stacks()]
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Sensitive answers that running flows still hold: masked in whatever is recorded."""
+        return tuple(self.state.get("session", "secrets") or ())
+
+    def check(self, charts: Charts) -> None:
+        """Raise `DamagedSession` for a frame that cannot go on, naming it and its flow."""
+        for number, frame in enumerate(self.cursor.frames):
+            chart = charts.find(frame.chart)
+            if chart is None:
+                raise DamagedSession(
+                    f"this engine does not have the version {frame.chart} of the flow",
+                    frame=number,
+                    flow=frame.name,
+                )
+            if frame.at is not None and frame.at not in chart.nodes:
+                raise DamagedSession(
+                    f"the flow has no step {frame.at}", frame=number, flow=frame.name
+                )
+            if frame.scope not in self.state.scopes:
+                raise DamagedSession(
+                    f"its variables ({frame.scope}) are missing", frame=number, flow=frame.name
+                )
+
+    def message(self, seq: int) -> Message | None:
+        """One of the messages kept here."""
+        return next((message for message in reversed(self.messages) if message.seq == seq), None)
+
+    # ------------------------------------------------------------ copies and JSON
+
+    def copy(self) -> Session:
+        """A session that can run on without changing this one."""
+        twin = Session.__new__(Session)
+        twin.__dict__.update(self.__dict__)
+        twin.cursor = self.cursor.copy()
+        twin.routing = self.routing.onto(twin.cursor.state)
+        twin.messages = list(self.messages)
+        twin.last_chat = dict(self.last_chat)
+        twin.commits = list(self.commits)
+        twin._cargo = None
+        return twin
+
+    def cargo_changes(self) -> tuple[dict[str, Any], list[str]]:
+        """What the host changed in cargo since the last turn: keys set, keys taken away."""
+        if self._cargo is None:
+            return {}, []
+        known = self.state.scopes["cargo"]
+        changed = {
+            name: frozen
+            for name, value in self._cargo.items()
+            for frozen in (freeze(value, ("cargo", name)),)
+            if name not in known or not same(known[name], frozen)
+        }
+        return changed, [name for name in known if name not in self._cargo]
+
+    def to_json(self, *, trace: bool = True) -> bytes:
+        """The session as JSON text; `Engine.load_session` gives it back.
+
+        With `trace` the newest commits come along, so that `why` can still be asked; a long
+        conversation is better kept in a store.
+        """
+        document = self.document()
+        document["response"] = self.response
+        if trace:
+            document["commits"] = self.commits[-KEPT_COMMITS:]
+        return dumps(document)
+
+    def document(self) -> dict[str, Any]:
+        """What the next turn needs, and what hosts read. Long texts stand in `messages` once."""
+        scopes = {name: values for name, values in self.state.scopes.items() if name != "cargo"}
+        state = State(scopes, self.state.seq, self.state.next_id, self.state.turn)
+        changed, gone = self.cargo_changes()
+        cargo = {**self.state.scopes["cargo"], **changed}
+        return {
+            "format": FORMAT,
+            "sessionId": self.session_id,
+            "userId": self.user_id,
+            "language": self.language,
+            "createdAt": self.created_at,
+            "lastActivity": self.last_activity,
+            "version": self.version,
+            "cargo": {name: value for name, value in cargo.items() if name not in gone},
+            "lastChat": self.last_chat,
+            "messageSeq": self.message_seq,
+            "messages": self._kept_messages(),
+            "cursor": {"frames": self.cursor.frames, "state": state},
+            "routing": self.routing.frames,
+        }
+
+    def _kept_messages(self) -> list[Message]:
+        wanted = {*self.last_chat.values()}
+        for frame in self.cursor.walk():
+            pointer = frame.data.get("question")
+            if isinstance(pointer, list | tuple):
+                wanted.add(pointer[0])
+        newest = self.message_seq - KEPT_MESSAGES
+        return [one for one in self.messages if one.seq > newest or one.seq in wanted]
+
+    @classmethod
+    def from_json(cls, data: bytes | str, charts: Charts) -> Self:
+        """The session written by `to_json`. Raises `DamagedSession`, which says what is wrong."""
+        try:
+            tree = loads_raw(data)
+        except ValueError as error:
+            raise DamagedSession(f"this is no JSON: {error}") from error
+        return cls.from_tree(tree, charts)
+
+    @classmethod
+    def from_tree(cls, tree: Any, charts: Charts) -> Self:
+        """The session in a parsed document."""
+        if not isinstance(tree, dict) or tree.get("format") != FORMAT:
+            found = tree.get("format") if isinstance(tree, dict) else type(tree).__name__
+            raise DamagedSession(f"format {found!r} is not the session format {FORMAT}")
+        try:
+            return cls._read(tree, charts)
+        except (KeyError, TypeError, AttributeError, msgspec.ValidationError) as error:
+            raise DamagedSession(f"the session cannot be read: {error!r}") from error
+
+    @classmethod
+    def _read(cls, tree: dict[str, Any], charts: Charts) -> Self:
+        session = cls(
+            tree["sessionId"], tree["userId"], tree.get("language"), charts, tree["createdAt"]
+        )
+        session.cursor = _read_cursor(tree.get("cursor"))
+        session.state.scopes["cargo"] = {
+            name: seal(value) for name, value in (tree.get("cargo") or {}).items()
+        }
+        session._set_facts(tree.get("language"))
+        session.routing = Cursor.from_tree({"frames": tree.get("routing") or []}, session.state)
+        session.last_activity = tree.get("lastActivity", 0.0)
+        session.version = tree.get("version", 0)
+        session.message_seq = tree.get("messageSeq", 0)
+        session.last_chat = dict(tree.get("lastChat") or {})
+        session.messages = msgspec.convert(tree.get("messages") or [], list[Message])
+        session.commits = msgspec.convert(tree.get("commits") or [], list[Commit])
+        return session
+
+
+def _read_cursor(tree: Any) -> Cursor:
+    """A missing or invalid stack becomes an empty one; cargo is kept. spec: flow-engine 1.2"""
+    if not isinstance(tree, dict) or not isinstance(tree.get("frames"), list):
+        import logging
+
+        logging.getLogger("saywhy").warning(
+            "the session's flow stacks were missing or invalid; it goes on with fresh ones"
+        )
+        state = tree.get("state") if isinstance(tree, dict) else None
+        return Cursor.from_tree({"frames": [], **({"state": state} if state else {})})
+    return Cursor.from_tree(tree)
+
+
+def steps_of(commits: Iterable[Commit], frame: int) -> list[dict[str, Any]]:
+    """The steps of one frame as a transaction lists them."""
+    steps: list[dict[str, Any]] = []
+    for commit in commits:
+        if commit.frame != frame or commit.phase in ("asked", "closed"):
+            continue
+        result = str(commit.answered.value)[:500] if commit.answered else None
+        steps.append(
+            {
+                "stepId": commit.node,
+                "stepType": commit.kind,
+                "timestamp": commit.at,
+                "duration": 0,
+                "status": "error" if commit.error else "success",
+                "result": result,
+                **({"error": commit.error} if commit.error else {}),
+            }
+        )
+    return steps

@@ -1,0 +1,457 @@
+"""One turn: a message goes through routing and the flows to the next rest.
+
+The runner moves two cursors of one session, routing and flow, and answers what they need: tools,
+approved functions that are async, pauses. It changes the session it was given, which is a copy; who
+stores it, and who is told, is the engine's business.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from saywhy.chart.cursor import Cursor
+from saywhy.chart.machine import (
+    Ending,
+    Language,
+    Limits,
+    Run,
+    StepFailed,
+    advance,
+    close_frames,
+    open_frame,
+)
+from saywhy.chart.model import Chart, Charts
+from saywhy.chart.outcome import Answer, Call, Need
+from saywhy.clock import Clock
+from saywhy.errors import ActiveFlowEmptyResponse, FlowExecutionError, TooManySteps
+from saywhy.flows.speech import QUEUE, TENTATIVE
+from saywhy.flows.turn import open_routing, routing_language
+from saywhy.flows.world import World
+from saywhy.messages import Message, Span
+from saywhy.runtime.entry import Entry
+from saywhy.runtime.session import Session
+from saywhy.tools.call import CallContext, ToolAnswer, call_tool
+from saywhy.tools.limit import Limiter
+from saywhy.tools.tool import Tool
+from saywhy.trace.record import Recorder
+from saywhy.values import UNDEFINED, freeze, thaw
+
+
+class Journal(Protocol):
+    """Who is told of a tool call before and after it is made."""
+
+    async def around(
+        self, run: TurnRun, need: Need, seq: int, key: str, call: Callable[[], Awaitable[Answer]]
+    ) -> Answer:
+        """Make the call, or give the answer already on record."""
+        ...
+
+    async def before_wait(self) -> None:
+        """The turn is about to wait for something that is no journaled call."""
+        ...
+
+
+class NoJournal:
+    """Nobody: what a crash interrupts is not known afterwards."""
+
+    async def around(
+        self, run: TurnRun, need: Need, seq: int, key: str, call: Callable[[], Awaitable[Answer]]
+    ) -> Answer:
+        """Make the call."""
+        return await call()
+
+    async def before_wait(self) -> None:
+        """Nothing to keep."""
+
+
+@dataclass(slots=True)
+class Machinery:
+    """What the turns of one engine share."""
+
+    world: World
+    language: Language
+    routing: Chart
+    charts: Charts
+    clock: Clock
+    limiter: Limiter
+    limits: Limits = field(default_factory=Limits)
+    warn: Callable[[str], None] = lambda text: None
+    error: Callable[[str], None] = lambda text: None
+    diagnose: Callable[[Tool | None, ToolAnswer], None] = lambda tool, answer: None
+
+
+class TurnRun:
+    """A turn being run."""
+
+    def __init__(
+        self, machinery: Machinery, session: Session, recorder: Recorder, journal: Journal
+    ) -> None:
+        self.machinery = machinery
+        self.session = session
+        self.recorder = recorder
+        self.journal = journal
+        self.router = routing_language(machinery.world, session.cursor)
+        self.steps = 0
+        self.said: list[Message] = []
+        """Messages of this turn that are not stored yet."""
+
+    @property
+    def flow(self) -> Cursor:
+        """The cursor of the flows."""
+        return self.session.cursor
+
+    # ------------------------------------------------------------ the turn
+
+    async def take(self, entry: Entry) -> None:
+        """Take a user's message to the next rest.
+
+        Raises `FlowExecutionError` with the repaired session when a step raised.
+        """
+        session = self.session
+        if entry.language:
+            session.language = entry.language
+        changed, gone = session.cargo_changes()
+        session._cargo = None  # pyright: ignore[reportPrivateUsage] - the changes go in as writes
+        self._begin()
+        message = self._note_message(entry)
+        received = {
+            "text": entry.text,
+            "message": message.seq,
+            "cargo": {**changed, **(entry.cargo or {})},
+            "cargo_gone": gone,
+            "start": entry.start,
+        }
+        call = open_routing(session.routing, self.machinery.routing, received)
+        open_frame(session.routing, self.machinery.routing, call)
+        await self._finish(self._route(None))
+
+    def note_assistant(self, entry: Entry) -> None:
+        """Take in what the host itself said; no step runs. spec: flow-engine 1.2"""
+        self._begin()
+        message = self.add_message("assistant", entry.text, entry=entry)
+        if not self.flow.frames:
+            self.session.last_chat["assistant"] = message.seq
+
+    async def resume(self, entry: Entry) -> None:
+        """Go on with a turn that a crash interrupted at a call: nothing before it runs again."""
+        newest = self.session.message_seq
+        kept = self.session.message(newest)
+        self.said = [kept] if kept is not None and kept.role == "user" else []
+        await self._finish(self._route(self.session.routing.top.waiting))
+
+    def _begin(self) -> None:
+        """Reset what describes one turn only. spec: flow-engine 8.2"""
+        state = self.session.state
+        state.turn += 1
+        state.scopes["turn"] = {}
+        self.session.last_activity = self.machinery.clock.now()
+
+    def _note_message(self, entry: Entry) -> Message:
+        pii = bool(self.flow.frames and self.flow.top.data.get("pii"))
+        return self.add_message("user", entry.text, entry=entry, pii=pii)
+
+    async def _finish(self, routing: Awaitable[None]) -> None:
+        try:
+            await routing
+        except (StepFailed, TooManySteps) as error:
+            self._repair()
+            raise self._as_execution_error(error) from error
+        self._check_said_something()
+        self._close()
+
+    # ------------------------------------------------------------ routing
+
+    async def _route(self, need: Need | None) -> None:
+        if need is None:
+            need = self._advance(self.router, self.session.routing, None)
+            going_on = False
+        else:
+            going_on = True
+        while need is not None:
+            answer = await self._flow_need(need, going_on=going_on)
+            going_on = False
+            need = self._advance(self.router, self.session.routing, answer)
+
+    async def _flow_need(self, need: Need, *, going_on: bool) -> Answer:
+        """Do to the flows what routing asks for; the answer says how they rest."""
+        args = need.args or {}
+        answer: Answer | None = None
+        waiting: Need | None = self.flow.top.waiting if going_on and self.flow.frames else None
+        if not going_on:
+            match need.name:
+                case "start":
+                    if args.get("end"):
+                        self._end_all("dispatched", "dispatched by the host's start")
+                    self._open(args)
+                case "end":
+                    root = self.flow.frames[0].name
+                    self._end_all(args["how"], args["reason"])
+                    return Answer(freeze({"root": root}))
+                case _:
+                    answer = self._words(args)
+        await self._drive(answer, waiting)
+        return Answer(freeze({"frames": len(self.flow.frames)}))
+
+    def _words(self, args: Any) -> Answer | None:
+        """The user's words for the frame that waits; a frame that waits for nothing just runs."""
+        if self.flow.top.waiting is None:
+            return None
+        message = self.session.state.get("turn", "message")
+        return Answer(args["text"], facts={"message": message})
+
+    def _open(self, args: Any) -> None:
+        chart = self.machinery.charts[args["chart"]]
+        data = dict(thaw(args["data"]))
+        call = Call(chart.digest, args["scope"], boundary=bool(args["boundary"]), data=data)
+        if call.boundary:
+            self.flow.top.data["question"] = None
+        open_frame(self.flow, chart, call)
+
+    def _end_all(self, how: str, reason: str) -> None:
+        if self.flow.frames:
+            close_frames(self._run(), self.flow, list(self.flow.frames), Ending(how, reason))
+
+    # ------------------------------------------------------------ the flows
+
+    async def _drive(self, answer: Answer | None, need: Need | None) -> None:
+        """Run the flows until they wait for the user or none is left."""
+        if need is None:
+            need = self._advance(self.machinery.language, self.flow, answer)
+        while need is not None and need.kind != "user":
+            answer = await self._answer(need)
+            need = self._advance(self.machinery.language, self.flow, answer)
+
+    def _advance(self, language: Language, cursor: Cursor, answer: Answer | None) -> Need | None:
+        limits = self.machinery.limits
+        left = Limits(max(0, limits.steps - self.steps), limits.depth)
+        before = self.session.state.seq
+        try:
+            return advance(
+                self.machinery.charts,
+                language,
+                cursor,
+                answer,
+                record=self._record,
+                limits=left,
+                now=self.machinery.clock.now(),
+            )
+        finally:
+            self.steps += self.session.state.seq - before
+
+    def _record(self, commit: Any) -> None:
+        for warning in commit.warnings:
+            loud = commit.facts.get("error") == warning
+            (self.machinery.error if loud else self.machinery.warn)(warning)
+        self.recorder(commit)
+
+    async def _answer(self, need: Need) -> Answer:
+        if need.kind == "tool":
+            return await self._tool(need)
+        await self.journal.before_wait()
+        match need.kind:
+            case "function":
+                return await self._function(need)
+            case "timer":
+                await self.machinery.clock.sleep(need.args["ms"] / 1000)
+                return Answer()
+            case _:
+                raise FlowExecutionError(f"nobody here can answer a need for {need.kind}")
+
+    async def _tool(self, need: Need) -> Answer:
+        frame = self.flow.top
+        seq = int(frame.data.get("call") or self.session.state.seq)
+        key = f"{self.session.session_id}:{self.session.state.turn}:{seq}"
+        context = CallContext(
+            session_id=self.session.session_id,
+            user_id=self.session.user_id,
+            transaction_id=frame.data.get("tx"),
+            key=key,
+            tool=need.name,
+            clock=self.machinery.clock,
+        )
+
+        async def call() -> Answer:
+            made = await call_tool(
+                self.machinery.world.tools,
+                need.name,
+                thaw(need.args) or {},
+                context,
+                functions=self.machinery.world.functions,
+                limiter=self.machinery.limiter,
+                clock=self.machinery.clock,
+            )
+            self.machinery.diagnose(self.machinery.world.tools.find(need.name), made)
+            return answer_of(made)
+
+        return await self.journal.around(self, need, seq, key, call)
+
+    async def _function(self, need: Need) -> Answer:
+        """An async approved function, called from an expression."""
+        function = self.machinery.world.functions[need.name]
+        args = thaw(need.args)
+        try:
+            value = function(*args)
+            if inspect.isawaitable(value):
+                value = await value
+            result = freeze(value, (need.name,))
+        except Exception as error:
+            self.machinery.warn(f"approved function {need.name} raised: {error}")
+            return Answer(error=str(error) or type(error).__name__, error_name=type(error).__name__)
+        after = freeze(args)
+        facts = {} if after == need.args else {"after": after}
+        return Answer(result, facts=facts)
+
+    # ------------------------------------------------------------ the end of a turn
+
+    def _run(self) -> Run:
+        machinery = self.machinery
+        return Run(
+            machinery.charts,
+            machinery.language,
+            self._record,
+            machinery.limits,
+            machinery.clock.now(),
+        )
+
+    def _check_said_something(self) -> None:
+        """A flow that waits without having said anything is stuck. spec: flow-engine 1.6"""
+        if not self.flow.frames or self.session.response:
+            return
+        names = ", ".join(frame.name for frame in self.flow.frames)
+        node = self.machinery.charts[self.flow.top.chart].nodes.get(self.flow.top.at or "")
+        place = node.where if node else None
+        self._end_all("failed", "the flow waits for an answer but asked nothing")
+        self._drop((*QUEUE,), (*TENTATIVE,))
+        self._repair()
+        raise ActiveFlowEmptyResponse(
+            f"the flow {names} waits for an answer, but said nothing",
+            session=self.session,
+            flow=names,
+            step=node.name if node else "",
+            place=place,
+            hint="give the SAY-GET a value that is not empty",
+        )
+
+    def _drop(self, *keys: tuple[Any, ...]) -> None:
+        for scope, name in keys:
+            self.session.state.scopes.get(str(scope), {}).pop(str(name), None)
+
+    def _repair(self) -> None:
+        """After an error: routing is over, and what this turn had said so far is not a reply."""
+        self.session.routing.frames.clear()
+        self._drop(("turn", "reply"), ("turn", "dispatched"))
+        self._close()
+
+    def _close(self) -> None:
+        """Make a message of the reply; texts then stand there and nowhere else."""
+        session = self.session
+        session.reply_message = 0
+        turn = session.state.scopes["turn"]
+        reply = turn.get("reply", UNDEFINED)
+        response = session.response
+        if response:
+            spans = _spans(reply)
+            message = self.add_message("assistant", response, spans=spans)
+            turn["reply"] = message.seq
+            session.reply_message = message.seq
+            self._point_question(message)
+        self._note_last_chat(response)
+        turn.pop("text", None)
+        session.state.scopes.pop("routing", None)
+        session.commits.extend(self.recorder.kept)
+
+    def _note_last_chat(self, response: str | None) -> None:
+        """What no flow handled is remembered for the next detection. spec: flow-engine 1.2"""
+        session = self.session
+        if response is not None or session.cursor.frames:
+            session.last_chat = {}
+        else:
+            session.last_chat["user"] = session.state.get("turn", "message")
+
+    def _point_question(self, message: Message) -> None:
+        """The open question points into the message that asked it."""
+        if not self.flow.frames:
+            return
+        question = self.flow.top.data.get("question")
+        if isinstance(question, str) and question:
+            start = message.text.rfind(question)
+            if start >= 0:
+                self.flow.top.data["question"] = [message.seq, start, start + len(question)]
+
+    def add_message(
+        self,
+        role: Any,
+        text: str,
+        *,
+        entry: Entry | None = None,
+        spans: tuple[Span, ...] = (),
+        pii: bool = False,
+    ) -> Message:
+        """Append a message to the conversation."""
+        session = self.session
+        session.message_seq += 1
+        message = Message(
+            session.message_seq,
+            role,
+            text,
+            session.state.turn,
+            (entry.timestamp if entry else None) or self.machinery.clock.now(),
+            spans,
+            content=entry.content if entry else None,
+            metadata=entry.metadata if entry else None,
+            pii=pii,
+        )
+        session.messages.append(message)
+        self.said.append(message)
+        return message
+
+    def _as_execution_error(self, error: StepFailed | TooManySteps) -> FlowExecutionError:
+        cause = error.error if isinstance(error, StepFailed) else error
+        kind = type(cause) if isinstance(cause, FlowExecutionError) else FlowExecutionError
+        hint = getattr(cause, "hint", "")
+        step = error.node if isinstance(error, StepFailed) else error.step
+        return kind(
+            str(cause) or type(cause).__name__,
+            session=self.session,
+            flow=error.flow,
+            step=step,
+            place=error.place,
+            hint=hint,
+        )
+
+
+def answer_of(made: ToolAnswer) -> Answer:
+    """A tool's answer as the flows read it."""
+    facts: dict[str, Any] = {
+        "attempts": [
+            {
+                "tool": one.tool,
+                "implementation": one.implementation,
+                "transactionId": one.transaction_id,
+                "at": one.at,
+            }
+            for one in made.attempts
+        ]
+    }
+    if made.refused:
+        facts["refused"] = True
+    if made.may_have_happened:
+        facts["may_have_happened"] = True
+    if made.http_status is not None:
+        facts["status"] = made.http_status
+    if made.arguments_after is not None:
+        facts["arguments_after"] = made.arguments_after
+    return Answer(made.value, made.fault_message, made.fault_name, facts)
+
+
+def _spans(reply: Any) -> tuple[Span, ...]:
+    spans: list[Span] = []
+    start = 0
+    for text, commit in reply:
+        if commit and text:
+            spans.append(Span(start, start + len(text), commit))
+        start += len(text)
+    return tuple(spans)

@@ -1,0 +1,74 @@
+"""What is wrong with an engine's flows and tools, with figures.
+
+The findings are `flows.check`'s and `tools.check`'s; here they become one report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from saywhy.errors import DefinitionError, Problem
+from saywhy.flows.check import check_library
+from saywhy.flows.model import Library
+from saywhy.tools.tool import tool_from_definition
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All problems in file order, and how much was looked at."""
+
+    problems: tuple[Problem, ...]
+    figures: dict[str, int]
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """Problems that keep a flow from running right."""
+        return tuple(one for one in self.problems if one.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """Doubtful spots."""
+        return tuple(one for one in self.problems if one.severity == "warning")
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether there is no error."""
+        return not self.errors
+
+    @property
+    def summary(self) -> str:
+        """One line of figures."""
+        counted = ", ".join(f"{count} {name}" for name, count in self.figures.items())
+        return f"checked {counted}: {len(self.errors)} errors, {len(self.warnings)} warnings"
+
+
+def report_of(
+    library: Library,
+    functions: Collection[str] | None,
+    globals_: Any = None,
+    **options: Any,
+) -> Report:
+    """The report on a library; `functions` None means that nobody handed any over."""
+    problems = [
+        *check_library(library, functions=functions or None, globals=globals_, **options),
+        *_tool_problems(library),
+    ]
+    figures = {
+        "flows": len(library.flows),
+        "primary": len(library.primaries()),
+        "steps": sum(1 for flow in library.flows for _ in flow.walk()),
+        "tools": len(library.tools),
+    }
+    return Report(tuple(problems), figures)
+
+
+def _tool_problems(library: Library) -> list[Problem]:
+    found: list[Problem] = []
+    for definition in library.tools:
+        try:
+            tool_from_definition(definition.raw, definition.place)
+        except DefinitionError as error:
+            found.extend(error.problems)
+    return found
