@@ -32,6 +32,12 @@ class Fence:
         return found.group(1) if found else ""
 
     @property
+    def variables(self) -> list[str]:
+        """The names in `vars=a,b`."""
+        found = re.search(r"\bvars=(\S+)", self.info)
+        return found.group(1).split(",") if found else []
+
+    @property
     def words(self) -> list[str]:
         """The words of the info string that are no `key=value`."""
         return [word for word in self.info.split() if "=" not in word]

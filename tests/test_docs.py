@@ -6,7 +6,8 @@ How a fenced example is treated depends on its first word:
   right after it is what it prints.
 * `console`: each line after `$ ` is run in a shell, the lines below are what it prints; a line
   `...` stands for any lines. A line `[exit 1]` is the exit code when it is not 0.
-* `json`, `yaml`: read; with the word `step`, `flow` or `tool` after it also checked as such.
+* `json`, `yaml`: read; with the word `step`, `flow` or `tool` after it also checked as such
+  (`vars=a,b` names variables that steps shown elsewhere have set).
 * `sh`: set-up commands, not run; a `make` target must exist.
 * `text`, `mermaid`, `toml`: shown only.
 
@@ -34,6 +35,9 @@ import yaml
 
 import generate
 from pages import Fence, anchors, fences, links
+from saywhy.errors import Problem
+from saywhy.flows.load import load_definitions
+from saywhy.runtime.validation import report_of
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -120,12 +124,10 @@ class Runner:
 
     def data(self, fence: Fence, tree: Any) -> None:
         """Flow language parts are checked as an author's file would be."""
-        from saywhy.flows import check_definitions
-
         for kind in {"step", "flow", "tool"}.intersection(fence.words):
-            problems = check_definitions(**as_files(kind, tree))
-            errors = [problem.render() for problem in problems if problem.severity == "error"]
-            assert not errors, "\n".join([f"{self.at(fence)}: this {kind} is not right", *errors])
+            errors = [found.render() for found in problems_of(kind, tree, fence.variables)]
+            if errors:
+                raise AssertionError("\n".join([f"{self.at(fence)}: not a right {kind}", *errors]))
 
     def setup(self, fence: Fence) -> None:
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -171,15 +173,16 @@ def matches(expected: str, actual: str) -> bool:
     return re.fullmatch(r"(?s:.*)".join(parts), actual) is not None
 
 
-def as_files(kind: str, tree: Any) -> dict[str, Any]:
-    """The example as a set of definitions that has everything else it needs."""
-    if kind == "tool":
-        return {"flows": [], "tools": tree if isinstance(tree, list) else [tree]}
-    if kind == "flow":
-        return {"flows": tree if isinstance(tree, list) else [tree], "tools": []}
-    steps = tree if isinstance(tree, list) else [tree]
-    flow = {"id": "example", "name": "Example", "version": "1.0", "steps": steps}
-    return {"flows": [flow], "tools": []}
+def problems_of(kind: str, tree: Any, variables: list[str]) -> list[Problem]:
+    """The errors in an example, as a set of definitions that has everything else it needs."""
+    parts = tree if isinstance(tree, list) else [tree]
+    if kind == "step":
+        declared = {name: {"type": "string"} for name in variables}
+        flow = {"id": "example", "name": "Example", "version": "1.0", "variables": declared}
+        parts = [{**flow, "steps": parts}]
+    flows, tools = ([], parts) if kind == "tool" else (parts, [])
+    report = report_of(load_definitions(flows, tools), None)
+    return list(report.errors)
 
 
 @pages
