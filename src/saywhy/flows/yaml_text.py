@@ -107,7 +107,7 @@ def _syntax_problem(bad: Any, source: SourceMap) -> Problem:
             place,
             "indent with spaces, never with tabs",
         )
-    hint = _hint_for(problem, line)
+    hint = _hint_for(f"{bad.context} {problem}", line)
     return Problem(f"not valid YAML: {problem}", place, hint, excerpt=line.strip())
 
 
@@ -119,7 +119,7 @@ def _hint_for(problem: str, line: str) -> str:
     if "cannot start any token" in problem:
         return "put the text in quotes"
     if "quoted scalar" in problem:
-        return "a quoted text is not closed"
+        return "a quote is opened and never closed"
     if "single document" in problem:
         return "one file holds one document; remove the second ---"
     if "undefined alias" in problem:
@@ -180,7 +180,7 @@ class _Builder:
             if not isinstance(key_node.value, str):
                 self.problem("a key must be a text", at, "put the key in quotes")
                 continue
-            key = key_node.value
+            key = _whole_characters(key_node.value)
             if key == "<<" and key_node.tag == _PLAIN:
                 merged.append(value_node)
                 continue
@@ -219,7 +219,7 @@ class _Builder:
         return bool(node.value) and self.source.text.startswith("{{", start)
 
     def scalar(self, node: Any, start: int) -> Any:
-        text: str = node.value
+        text = _whole_characters(node.value)
         if node.tag == _TEXT:
             return text
         if node.tag != _PLAIN:
@@ -245,6 +245,15 @@ class _Builder:
                 start,
                 "a text that begins with ! must stand in quotes",
             )
+
+
+def _whole_characters(text: str) -> str:
+    """Escaped surrogate pairs as the characters they stand for, as in JSON."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    return text
 
 
 def _style(node: Any) -> str:
