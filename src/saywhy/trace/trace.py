@@ -8,7 +8,7 @@ which transactions and events there were by `transactions`.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -25,7 +25,7 @@ from saywhy.trace.redact import CUT_TAG, MARK, REDACTED_TAG
 from saywhy.trace.shorten import put_back
 from saywhy.values import Key
 
-NAMED_SCOPES: Final = frozenset({"cargo", "globals", "session", "turn", "args"})
+NAMED_SCOPES: Final = frozenset({"cargo", "globals", "session", "turn", "input", "args"})
 """Scopes that an author names; the others belong to a running flow."""
 
 _PART: Final = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
@@ -74,6 +74,7 @@ class Trace:
         self._reads = KeyIndex()
         self._turns: dict[int, list[int]] = {}
         self._frames: dict[int, list[int]] = {}
+        self._nodes: dict[tuple[int, str], list[int]] = {}
         self._messages: dict[int, Message] = {}
         self.say(*messages)
         self.append(*commits)
@@ -90,6 +91,7 @@ class Trace:
             self._commits[commit.seq] = commit
             self._turns.setdefault(commit.turn, []).append(commit.seq)
             self._frames.setdefault(commit.frame, []).append(commit.seq)
+            self._nodes.setdefault((commit.frame, commit.node), []).append(commit.seq)
             for op in commit.ops:
                 self._writes.add(op.key, commit.seq)
             for key in commit.reads:
@@ -135,6 +137,20 @@ class Trace:
         said = (message.turn for message in self._messages.values())
         return sorted({*self._turns, *said})
 
+    @property
+    def newest_turn(self) -> int:
+        """Number of the newest turn, 0 for an empty trace."""
+        return self.turns[-1] if self.turns else 0
+
+    def end_of(self, turn: int) -> int:
+        """Number of the last commit of a turn. Raises `CallerError` when it left none."""
+        seqs = self._turns.get(turn)
+        if not seqs:
+            known = sorted(self._turns)
+            hint = f"turns {known[0]} to {known[-1]} are recorded" if known else "it is empty"
+            raise CallerError(f"no step of turn {turn} is in this trace", hint=hint)
+        return seqs[-1]
+
     def turn(self, number: int) -> Turn:
         """The commits and messages of one turn; both empty where there are none."""
         commits = tuple(self.commit(seq) for seq in self._turns.get(number, ()))
@@ -146,7 +162,7 @@ class Trace:
         return [message for message in every if turn is None or message.turn == turn]
 
     def message(self, seq: int) -> Message | None:
-        """The message with this number, as it may be shown: a sensitive one with its text masked."""
+        """The message with this number, as it may be shown: a sensitive one is masked."""
         found = self._messages.get(seq)
         if found is None or not found.pii:
             return found
@@ -166,7 +182,7 @@ class Trace:
     def steps_of(
         self, *, frame: int | None = None, node: str | None = None, flow: str | None = None
     ) -> list[Commit]:
-        """The commits of a frame, of a node, of a flow, or of what all given ones have in common."""
+        """The commits of a frame, a node and a flow; of those that are given."""
         seqs = self._order if frame is None else self._frames.get(frame, [])
         raw = (self._commits[seq] for seq in seqs)
         return [
@@ -174,6 +190,12 @@ class Trace:
             for commit in raw
             if (node is None or commit.node == node) and (flow is None or commit.flow == flow)
         ]
+
+    def newest(self, frame: int, node: str, before: int) -> Commit | None:
+        """The newest commit of a node in a frame before commit `before`."""
+        seqs = self._nodes.get((frame, node), [])
+        i = bisect_left(seqs, before)
+        return self.commit(seqs[i - 1]) if i else None
 
     @property
     def decisions(self) -> list[Commit]:
@@ -287,11 +309,6 @@ class Trace:
             return "start"
         altered = any(REDACTED_TAG in commit.tags or CUT_TAG in commit.tags for commit in commits)
         return doubt_in(value) if altered else ""
-
-    def before(self, seq: int) -> int:
-        """Number of the newest commit before `seq`; 0 for none."""
-        i = bisect_right(self._order, seq - 1)
-        return self._order[i - 1] if i else 0
 
 
 def _replaces(op: Op, key: Key) -> bool:

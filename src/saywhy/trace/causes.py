@@ -1,0 +1,295 @@
+"""How each cause is put into words. Which causes there are is answered by `why`."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from saywhy.chart.commit import Commit, FunctionCall
+from saywhy.chart.model import Node
+from saywhy.messages import Message
+from saywhy.trace.chain import Cause, Root
+from saywhy.trace.origin import How, Origin, message_of
+from saywhy.trace.rebuild import DOUBTS, Found, doubt_in
+from saywhy.trace.trace import Trace
+from saywhy.trace.words import (
+    ROUTING,
+    brief,
+    call_text,
+    chosen_text,
+    name_of,
+    quoted,
+    source_text,
+    step_name,
+    step_of_flow,
+)
+from saywhy.values import Key, raw
+
+LONGEST_REPLY: Final = 200
+
+INEXACT: Final = "it may have read less than is named here"
+NO_CHART: Final = "the flow it ran on is not part of this record"
+
+_ROOTS: Final[dict[How, Root]] = {"default": "default", "host": "host", "written": "authored"}
+
+
+def _at(trace: Trace, commit: Commit) -> dict[str, Any]:
+    """What every cause says of the step it speaks of."""
+    node = trace.node_of(commit)
+    return {
+        "commit": commit.seq,
+        "turn": commit.turn,
+        "flow": commit.flow,
+        "step": node.name if node is not None else commit.node,
+        "place": trace.place_of(commit),
+        "marks": () if node is not None or commit.chart in trace.charts else (NO_CHART,),
+    }
+
+
+# ------------------------------------------------------------------ what was said
+
+
+def reply(turn: int, text: str) -> Cause:
+    """The reply that is asked about."""
+    return Cause(0, "target", f"{quoted(text, LONGEST_REPLY)} (turn {turn})", turn=turn, value=text)
+
+
+def step(trace: Trace, commit: Commit) -> Cause:
+    """The step that is asked about."""
+    node = trace.node_of(commit)
+    failed = f" failed: {commit.error}" if commit.error else ""
+    sentence = f"{step_of_flow(commit, node)}{failed} (turn {commit.turn})"
+    return Cause(0, "target", sentence, **_at(trace, commit))
+
+
+def said(trace: Trace, commit: Commit, text: str, *, alone: bool) -> Cause:
+    """A stretch of a reply and the step that wrote it."""
+    node = trace.node_of(commit)
+    begin = "" if alone else f"{quoted(text)} was "
+    cause = Cause(0, "said", f"{begin}{_how_said(commit, node)}", value=text, **_at(trace, commit))
+    if commit.flow == ROUTING or commit.phase == "closed":
+        cause.root = "phrase"
+    return cause
+
+
+def _how_said(commit: Commit, node: Node | None) -> str:
+    step = step_of_flow(commit, node)
+    if commit.phase == "closed":
+        return f"said by the engine as {commit.flow} ended"
+    if commit.flow == ROUTING:
+        return "said by the engine about the user's message"
+    if commit.kind == "RETURN":
+        source = node.spec.get("value") if node is not None else None
+        return f"returned by {step}" + (f": {source_text(source)}" if source else "")
+    if commit.answered is not None and commit.answered.error:
+        return f"said because {step} failed: {commit.answered.error}"
+    if commit.asked is not None and commit.asked.kind == "user":
+        again = isinstance(raw(commit.asked.args), dict) and "field" in raw(commit.asked.args)
+        return f"asked by {step}" + (", as the input was not right" if again else "")
+    return f"said by {step}"
+
+
+def phrase(text: str, *, alone: bool, missing: bool = False) -> Cause:
+    """A stretch of a reply that no step wrote, guidance for instance, or whose step is missing."""
+    begin = "" if alone else f"{quoted(text)} was "
+    if missing:
+        mark = "the step that said it is not part of this record"
+        sentence = f"{begin}said by a step that is not recorded"
+        return Cause(0, "said", sentence, "unrecorded", value=text, marks=(mark,))
+    sentence = f"{begin}said by the engine: one of its own phrases"
+    return Cause(0, "said", sentence, "phrase", value=text)
+
+
+# ------------------------------------------------------------------ values
+
+
+def value(trace: Trace, key: Key, commit: Commit, found: Found, origin: Origin) -> Cause:
+    """A variable and how it was written."""
+    name = name_of(key)
+    label = f"{name} = {brief(found.value)}"
+    cause = Cause(0, "value", "", name=name, value=found.value, **_at(trace, commit))
+    cause.sentence = _how_written(trace, label, name, commit, found, origin)
+    cause.root = _ROOTS.get(origin.how, "")
+    if found.doubt:
+        cause.marks = (*cause.marks, f"{name}: {found.note}")
+    if origin.how == "computed" and not commit.exact:
+        cause.marks = (*cause.marks, INEXACT)
+    return cause
+
+
+def _how_written(
+    trace: Trace, label: str, name: str, commit: Commit, found: Found, origin: Origin
+) -> str:
+    node = trace.node_of(commit)
+    step = step_of_flow(commit, node)
+    match origin.how:
+        case "words":
+            return _from_words(trace, label, name, found, origin.message)
+        case "tool":
+            return f"{label} is the result of {_tool_call(trace, commit)}"
+        case "tool-error":
+            return f"{label} is the error of {_tool_call(trace, commit)}"
+        case "tool-change":
+            return f"{label} was changed by {_tool_call(trace, commit)}"
+        case "model":
+            return f"{label} is what the model answered to {step}"
+        case "default":
+            return f"{label} is the declared default of {commit.facts['target']}"
+        case "passed":
+            return f"{label} was passed by {step}"
+        case "started":
+            return f"{label} was given when {commit.facts['target']} was started"
+        case "host":
+            return f"{label} was set by the host before turn {commit.turn}"
+        case "deleted":
+            return f"{name} was deleted by {step}"
+        case "written":
+            return f"{label} is written in {step}"
+        case "computed":
+            source = node.spec.get("value") if node is not None else None
+            shown = f": {source_text(source)}" if source is not None else ""
+            return f"{label} was set by {step}{shown}"
+
+
+def _from_words(trace: Trace, label: str, name: str, found: Found, number: int) -> str:
+    message = trace.message(number)
+    if message is None:
+        return f"{label} is what the user said"
+    said = f"what the user said in turn {message.turn}: {quoted(message.text)}"
+    same = found.value == message.text.strip() or found.doubt == "redacted"
+    return f"{name} is {said}" if same else f"{label} comes from {said}"
+
+
+def _tool_call(trace: Trace, commit: Commit) -> str:
+    asked = asked_of(trace, commit)
+    name = commit.answered.name if commit.answered is not None else ""
+    return (
+        f"tool {call_text(name, asked.asked.args if asked is not None and asked.asked else None)}"
+    )
+
+
+def asked_of(trace: Trace, commit: Commit) -> Commit | None:
+    """The commit that asked for the answer which `commit` took in."""
+    answered = commit.answered
+    if answered is None:
+        return None
+    earlier = trace.newest(commit.frame, commit.node, commit.seq)
+    while earlier is not None:
+        asked = earlier.asked
+        if asked is not None and asked.kind == answered.kind:
+            return earlier
+        earlier = trace.newest(commit.frame, commit.node, earlier.seq)
+    return None
+
+
+def unwritten(trace: Trace, key: Key) -> Cause:
+    """A variable that was read and that no recorded step wrote."""
+    name = name_of(key)
+    root: Root = "unset"
+    if key[0] == "globals":
+        root, sentence = "global", f"{name} is a global variable of the engine"
+    elif key[0] == "args":
+        root, sentence = "input", f"{name} is input that the run was started with"
+    elif key[0] == "session":
+        root, sentence = "host", f"{name} was set by the host for this session"
+    elif trace.first > 1:
+        root, sentence = "unrecorded", f"{name} was last set before this record begins"
+    elif key[0] == "cargo":
+        sentence = f"{name} was never set: neither the host nor a step wrote it"
+    else:
+        sentence = f"{name} was never set"
+    marks = (f"{name}: the record begins too late",) if root == "unrecorded" else ()
+    return Cause(0, "value", sentence, root, name=name, marks=marks)
+
+
+# ------------------------------------------------------------------ answers from outside
+
+
+def words(message: Message | None, number: int) -> Cause:
+    """What the user said."""
+    if message is None:
+        mark = f"message {number} is not part of this record"
+        return Cause(0, "answer", "the user's words", "words", marks=(mark,))
+    sentence = f"the user said in turn {message.turn}: {quoted(message.text)}"
+    return Cause(0, "answer", sentence, "words", turn=message.turn, value=message.text)
+
+
+def answer(trace: Trace, commit: Commit) -> Cause:
+    """The result of a tool or of a model, as the step took it in."""
+    answered = commit.answered
+    assert answered is not None, "only a commit with an answer is asked for it"
+    root: Root = "model" if answered.kind == "model" else "tool"
+    called = _tool_call(trace, commit) if root == "tool" else f"model {answered.name}".strip()
+    gave = f"failed: {answered.error}" if answered.error else f"gave {brief(answered.value)}"
+    doubt = doubt_in(answered.value)
+    cause = Cause(0, "answer", f"{called} {gave}", root, value=answered.value, **_at(trace, commit))
+    if doubt:
+        cause.marks = (*cause.marks, f"{called}: {DOUBTS[doubt]}")
+    return cause
+
+
+def function(trace: Trace, commit: Commit, call: FunctionCall) -> Cause:
+    """The result of an approved function."""
+    gave = f"raised: {call.error}" if call.error else f"gave {brief(call.value)}"
+    sentence = f"function {call_text(call.name, call.args)} {gave}"
+    return Cause(0, "answer", sentence, "function", value=call.value, **_at(trace, commit))
+
+
+# ------------------------------------------------------------------ control
+
+
+def decision(trace: Trace, commit: Commit) -> Cause:
+    """A decision with the values it looked at, or a failure that led elsewhere."""
+    node = trace.node_of(commit)
+    cause = Cause(0, "decision", "", **_at(trace, commit))
+    if commit.decision is None:
+        cause.sentence = f"{step_of_flow(commit, node)} failed: {failure_of(commit)}"
+        return cause
+    read = {key: value for tested in commit.decision.conditions for key, value in tested.read}
+    cause.read = tuple(read.items())
+    if commit.flow == ROUTING:
+        tested = "; ".join(condition.text for condition in commit.decision.conditions)
+        cause.sentence = f"routing chose {commit.decision.chosen}" + (f": {tested}" * bool(tested))
+    else:
+        cause.sentence = f"{step_of_flow(commit, node)} chose {chosen_text(commit.decision)}"
+    doubt = doubt_in([value for _, value in cause.read])
+    if doubt:
+        cause.marks = (
+            *cause.marks,
+            f"{step_name(commit, node)}: a value it read is {DOUBTS[doubt]}",
+        )
+    if not commit.exact:
+        cause.marks = (*cause.marks, INEXACT)
+    return cause
+
+
+def failure_of(commit: Commit) -> str:
+    """What went wrong in a step; empty when nothing did."""
+    failure = commit.facts.get("failure")
+    if isinstance(failure, dict) and failure.get("message"):
+        return str(failure["message"])
+    answered = commit.answered.error if commit.answered is not None else ""
+    return commit.error or answered
+
+
+def start(trace: Trace, opener: Commit, flow: str) -> Cause:
+    """What opened a flow."""
+    cause = Cause(0, "start", _how_started(trace, opener, flow), **_at(trace, opener))
+    if opener.flow == ROUTING and opener.kind == "start":
+        cause.root = "host"
+    return cause
+
+
+def _how_started(trace: Trace, opener: Commit, flow: str) -> str:
+    node = trace.node_of(opener)
+    if opener.flow == ROUTING:
+        message = trace.message(message_of(opener))
+        words = f"the user said in turn {opener.turn}"
+        words += f": {quoted(message.text)}" if message is not None else ""
+        if opener.kind == "start":
+            return f"{flow} was started by the host in turn {opener.turn}"
+        if opener.kind == "interruption":
+            return f"{flow} interrupted another flow, as {words}"
+        return f"{flow} was started, as {words}"
+    how = {"replace": "took over", "reboot": "was started afresh"}
+    verb = how.get(str(node.spec.get("callType")) if node is not None else "", "was called")
+    return f"{flow} {verb} by {step_of_flow(opener, node)}"

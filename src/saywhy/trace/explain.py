@@ -1,0 +1,128 @@
+"""A chain as an indented text: from what was asked about down to its roots, places at the right.
+
+Each cause is explained once, where it stands nearest to the target; elsewhere the text says that
+it is explained elsewhere, or leaves it out where that goes without saying.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from saywhy.errors import Place
+from saywhy.trace.chain import Cause, Chain, Edge, Link
+from saywhy.trace.words import count
+
+INDENT: Final = "  "
+NARROWEST: Final = 40
+
+CONTROL: Final[frozenset[Edge]] = frozenset({"decision", "caller"})
+
+
+class _Line(NamedTuple):
+    depth: int
+    text: str
+    place: Place = Place()
+
+
+def explain(chain: Chain, width: int = 100) -> str:
+    """The whole chain; `width` is where places begin at the latest."""
+    writer = _Writer(chain)
+    writer.target()
+    lines = writer.lines
+    if chain.left_out:
+        left = count(chain.left_out, "more cause")
+        lines.append(_Line(1, f"... and {left}, not followed because a limit was reached"))
+    return _laid_out(lines, width)
+
+
+class _Writer:
+    """Writes each cause where it is nearest to the target."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        self.lines: list[_Line] = []
+        self._causes: dict[int, list[Link]] = {}
+        for link in chain.links:
+            self._causes.setdefault(link.effect, []).append(link)
+        self._home = _homes(chain, self._causes)
+        self._written: set[int] = set()
+
+    def target(self) -> None:
+        """The target and everything below it."""
+        cause = self.chain.target
+        self._written.add(cause.id)
+        self.lines.append(_Line(0, _marked(cause), cause.place))
+        self._below(cause, 1)
+
+    def _below(self, cause: Cause, depth: int) -> None:
+        links = self._causes.get(cause.id, [])
+        for link in links:
+            if link.kind not in CONTROL:
+                self._cause(link, depth)
+        # What let a step speak stands beside it, not beneath the values it read.
+        level = depth - 1 if cause.kind == "said" and self._alone(cause) else depth
+        for link in links:
+            if link.kind in CONTROL:
+                self._cause(link, level)
+
+    def _alone(self, cause: Cause) -> bool:
+        return len(self._causes.get(0, [])) == 1 and cause.id != 0
+
+    def _cause(self, link: Link, depth: int) -> None:
+        cause = self.chain.causes[link.cause]
+        here = self._home.get(cause.id) == link.effect and cause.id not in self._written
+        if link.kind == "answer" and cause.root != "function":
+            # The line above names the answer already; what led to it goes beneath that line.
+            if here:
+                self._written.add(cause.id)
+                self._below(cause, depth)
+            return
+        if not here:
+            if link.kind not in CONTROL and self._causes.get(cause.id):
+                when = "above" if cause.id in self._written else "below"
+                self.lines.append(_Line(depth, f"{_label(cause)} (explained {when})"))
+            elif link.kind not in CONTROL:
+                self.lines.append(_Line(depth, _marked(cause), cause.place))
+            return
+        self._written.add(cause.id)
+        because = "because " if link.kind in CONTROL else ""
+        self.lines.append(_Line(depth, because + _marked(cause), cause.place))
+        self._below(cause, depth + 1)
+
+
+def _homes(chain: Chain, causes: dict[int, list[Link]]) -> dict[int, int]:
+    """For each cause the effect under which it is explained: the first that is nearest."""
+    depth = {0: 0}
+    home: dict[int, int] = {}
+    queue = [0]
+    for effect in queue:
+        for link in causes.get(effect, []):
+            if link.cause not in depth:
+                depth[link.cause] = depth[effect] + 1
+                home[link.cause] = effect
+                queue.append(link.cause)
+    return home
+
+
+def _label(cause: Cause) -> str:
+    return cause.name or cause.sentence
+
+
+def _marked(cause: Cause) -> str:
+    return cause.sentence + "".join(f" [{mark}]" for mark in cause.marks)
+
+
+def _laid_out(lines: list[_Line], width: int) -> str:
+    texts = [INDENT * line.depth + line.text for line in lines]
+    fitting = [len(text) for text in texts if len(text) <= width]
+    column = max([NARROWEST, *fitting]) + 2
+    laid: list[str] = []
+    for text, line in zip(texts, lines, strict=True):
+        place = _place_text(line.place)
+        laid.append(f"{text:<{column}}{place}" if place else text)
+    return "\n".join(laid)
+
+
+def _place_text(place: Place) -> str:
+    """`pay.flows.json:41`; nothing for what stands in no file."""
+    return f"{place.file}:{place.line}" if place.file and place.line else place.file

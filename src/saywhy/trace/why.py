@@ -1,0 +1,441 @@
+"""Why something was said, or why a variable is what it is: the chain of causes in the record.
+
+Nothing runs again. From the target the chain follows what each step read to the steps that wrote
+it, each step to the decisions that let it run and to what opened its flow, until it comes to roots:
+the user's words, results of tools, texts and defaults an author wrote, what a host gave. Where the
+record cannot know, the chain says so. How causes are worded is answered by `causes`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from saywhy.chart.commit import Commit, FunctionCall
+from saywhy.errors import CallerError
+from saywhy.messages import Message
+from saywhy.trace import causes
+from saywhy.trace.chain import Cause, Chain, Edge, Link
+from saywhy.trace.origin import data_reads, is_input, message_of, named, origin_of
+from saywhy.trace.trace import Trace
+from saywhy.trace.words import ROUTING, name_of
+from saywhy.values import Key
+
+MOST_CAUSES: Final = 200
+DEEPEST: Final = 20
+MOST_CHANGES: Final = 8
+"""How many changes to parts of one value are followed one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The reply of a turn; without a number, of the newest turn that has one."""
+
+    turn: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable by name (`amount`, `fee.total`, `cargo.plan`), as it was when a turn ended."""
+
+    name: str
+    turn: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """One step, by the number of its commit."""
+
+    commit: int
+
+
+Target: TypeAlias = Reply | Variable | At | Key
+
+
+def why(
+    trace: Trace, target: Target = Reply(), *, most: int = MOST_CAUSES, deepest: int = DEEPEST
+) -> Chain:
+    """The causes of `target`, nearest first: at most `most`, none farther than `deepest` links.
+
+    Raises `CallerError` when the trace holds no such reply, variable or commit.
+    """
+    search = _Search(trace, most, deepest)
+    if isinstance(target, Reply):
+        search.reply(target)
+    elif isinstance(target, Variable):
+        search.variable(target)
+    elif isinstance(target, At):
+        search.step(trace.commit(target.commit))
+    else:
+        search.value(None, target, trace.last + 1)
+    search.run()
+    return search.chain
+
+
+class _Effect(NamedTuple):
+    """What a cause that is being added is the cause of, and how."""
+
+    cause: int
+    edge: Edge
+    key: Key = ()
+
+
+class _Search:
+    """Builds one chain, breadth first, so that a limit cuts off what is farthest away."""
+
+    def __init__(self, trace: Trace, most: int, deepest: int) -> None:
+        self.trace = trace
+        self.most = most
+        self.deepest = deepest
+        self.chain = Chain([], [])
+        self._known: dict[object, int] = {}
+        self._depths: list[int] = []
+        self._links: set[Link] = set()
+        self._left_out: set[object] = set()
+        self._open: deque[tuple[Callable[[int], None], int]] = deque()
+
+    def run(self) -> None:
+        """Follow every open end."""
+        while self._open:
+            follow, cause = self._open.popleft()
+            follow(cause)
+        self.chain.left_out = len(self._left_out)
+
+    def _add(
+        self,
+        effect: _Effect | None,
+        identity: object,
+        make: Callable[[], Cause],
+        follow: Callable[[int], None] | None = None,
+    ) -> None:
+        """Put a cause into the chain, once, and link it to what it brought about."""
+        found = self._known.get(identity)
+        if found is None:
+            depth = 0 if effect is None else self._depths[effect.cause] + 1
+            if len(self._depths) >= self.most or depth > self.deepest:
+                self._left_out.add(identity)
+                return
+            found = self._known[identity] = len(self._depths)
+            self._depths.append(depth)
+            cause = make()
+            cause.id = found
+            self.chain.causes.append(cause)
+            if follow is not None:
+                self._open.append((follow, found))
+        if effect is not None and effect.cause != found:
+            link = Link(effect.cause, found, effect.edge, effect.key)
+            if link not in self._links:
+                self._links.add(link)
+                self.chain.links.append(link)
+
+    # ------------------------------------------------------------ targets
+
+    def reply(self, target: Reply) -> None:
+        """The reply of a turn: each stretch of it with the step that wrote it."""
+        found = reply_of(self.trace, target.turn)
+
+        def follow(cause: int) -> None:
+            spoken = [piece for piece in found.pieces if piece.text.strip()]
+            for piece in spoken:
+                self._said(cause, piece, alone=len(spoken) == 1)
+            if not found.exact:
+                self._mark(cause, "which step said what was not recorded")
+
+        self._add(None, "reply", lambda: causes.reply(found.turn, found.text), follow)
+
+    def variable(self, target: Variable) -> None:
+        """A variable by name."""
+        trace = self.trace
+        turn = trace.newest_turn if target.turn is None else target.turn
+        until = trace.end_of(turn)
+        self.value(None, trace.key(target.name, until), until + 1)
+
+    def step(self, commit: Commit) -> None:
+        """One step: what it read, and why it ran."""
+
+        def follow(cause: int) -> None:
+            self._reads(cause, data_reads(commit), commit.seq)
+            self._calls(cause, commit)
+            self._control(cause, commit)
+
+        self._add(None, ("step", commit.seq), lambda: causes.step(self.trace, commit), follow)
+
+    def _mark(self, cause: int, text: str) -> None:
+        self.chain.causes[cause].marks = (*self.chain.causes[cause].marks, text)
+
+    # ------------------------------------------------------------ what was said
+
+    def _said(self, effect: int, piece: Piece, *, alone: bool) -> None:
+        link = _Effect(effect, "wrote")
+        if piece.commit not in self.trace:
+            missing = bool(piece.commit)
+
+            def phrase() -> Cause:
+                return causes.phrase(piece.text, alone=alone, missing=missing)
+
+            self._add(link, ("phrase", piece.text), phrase)
+            return
+        commit = self.trace.commit(piece.commit)
+
+        def follow(cause: int) -> None:
+            reads = data_reads(commit)
+            self._reads(cause, reads, commit.seq)
+            self._calls(cause, commit)
+            if commit.answered is not None and commit.answered.error:
+                self._answer(cause, commit)
+            if not reads and not commit.calls and not self.chain.causes[cause].root:
+                self.chain.causes[cause].root = "authored"
+            self._control(cause, commit)
+
+        def make() -> Cause:
+            return causes.said(self.trace, commit, piece.text, alone=alone)
+
+        self._add(link, ("said", commit.seq, piece.text), make, follow)
+
+    # ------------------------------------------------------------ data
+
+    def _reads(self, effect: int, keys: Iterable[Key], before: int) -> None:
+        for key in keys:
+            self.value(_Effect(effect, "read", key), key, before)
+
+    def value(self, effect: _Effect | None, key: Key, before: int) -> None:
+        """What stood at `key` just before a commit, and who wrote it."""
+        trace = self.trace
+        if is_input(key):
+            self._words(effect, int(key[1]))
+            return
+        changes = list(islice(trace.sources(key, before), MOST_CHANGES + 1))
+        if not changes:
+            self._add(effect, ("unwritten", key), lambda: causes.unwritten(trace, key))
+            return
+        newest, *earlier = changes
+        self._written(effect, key, newest, earlier)
+
+    def _written(
+        self, effect: _Effect | None, key: Key, commit: Commit, earlier: list[Commit]
+    ) -> None:
+        trace = self.trace
+        origin = origin_of(commit, key, trace.node_of(commit))
+
+        def make() -> Cause:
+            return causes.value(trace, key, commit, trace.value_at(key, commit.seq), origin)
+
+        def follow(cause: int) -> None:
+            if origin.how == "words":
+                self._words(_Effect(cause, "answer"), origin.message)
+            elif origin.how in ("tool", "tool-error", "tool-change", "model"):
+                self._answer(cause, commit)
+            elif origin.how == "computed":
+                self._calls(cause, commit)
+            self._reads(cause, origin.reads, commit.seq)
+            if not origin.reads and origin.how == "passed":
+                self.chain.causes[cause].root = "authored"
+            for change in earlier[:MOST_CHANGES]:
+                self._written(_Effect(cause, "wrote"), key, change, [])
+            if len(earlier) > MOST_CHANGES - 1:
+                self._mark(
+                    cause, f"{name_of(key)}: only the newest {MOST_CHANGES} changes followed"
+                )
+            if origin.how != "host":
+                self._control(cause, commit)
+
+        self._add(effect, ("value", key, commit.seq), make, follow)
+
+    def _words(self, effect: _Effect | None, number: int) -> None:
+        message = self.trace.message(number)
+        self._add(effect, ("words", number), lambda: causes.words(message, number))
+
+    def _answer(self, effect: int, commit: Commit) -> None:
+        """The result of a tool or a model, with what it was asked."""
+        trace = self.trace
+
+        def follow(cause: int) -> None:
+            asked = causes.asked_of(trace, commit)
+            if asked is not None:
+                self._reads(cause, data_reads(asked), asked.seq)
+
+        self._add(
+            _Effect(effect, "answer"),
+            ("answer", commit.seq),
+            lambda: causes.answer(trace, commit),
+            follow,
+        )
+
+    def _calls(self, effect: int, commit: Commit) -> None:
+        for number, call in enumerate(commit.calls):
+            self._call(effect, commit, number, call)
+
+    def _call(self, effect: int, commit: Commit, number: int, call: FunctionCall) -> None:
+        self._add(
+            _Effect(effect, "answer"),
+            ("function", commit.seq, number),
+            lambda: causes.function(self.trace, commit, call),
+        )
+
+    # ------------------------------------------------------------ control
+
+    def _control(self, effect: int, commit: Commit) -> None:
+        """The decisions that let a step run, and what opened its flow."""
+        for governing in _governing(self.trace, commit):
+            self._decision(effect, governing)
+        opener = opener_of(self.trace, commit)
+        if opener is not None:
+            self._start(effect, opener, commit.flow)
+
+    def _decision(self, effect: int, commit: Commit) -> None:
+        def follow(cause: int) -> None:
+            keys = [key for key, _ in self.chain.causes[cause].read]
+            self._reads(cause, dict.fromkeys([*keys, *data_reads(commit)]), commit.seq)
+            self._calls(cause, commit)
+            if commit.decision is None and commit.answered is not None:
+                self._answer(cause, commit)
+            self._control(cause, commit)
+
+        self._add(
+            _Effect(effect, "decision"),
+            ("decision", commit.seq),
+            lambda: causes.decision(self.trace, commit),
+            follow,
+        )
+
+    def _start(self, effect: int, opener: Commit, flow: str) -> None:
+        def follow(cause: int) -> None:
+            number = message_of(opener) if opener.flow == ROUTING else 0
+            if number and opener.kind != "start":
+                self._words(_Effect(cause, "answer"), number)
+            node = self.trace.node_of(opener)
+            target = node.spec.get("value") or node.spec.get("name") if node is not None else None
+            if isinstance(target, str) and "{{" in target:
+                self._reads(cause, named(target, opener), opener.seq)
+            self._control(cause, opener)
+
+        self._add(
+            _Effect(effect, "caller"),
+            ("start", opener.seq),
+            lambda: causes.start(self.trace, opener, flow),
+            follow,
+        )
+
+
+# ------------------------------------------------------------------ who let a step run
+
+
+def _governing(trace: Trace, commit: Commit) -> list[Commit]:
+    """The newest decision, or failure, of each node that governs the step of `commit`."""
+    if commit.flow == ROUTING:
+        return _earlier_routing(trace, commit)
+    node = trace.node_of(commit)
+    found: list[Commit] = []
+    for governor in node.under if node is not None else ():
+        newest = trace.newest(commit.frame, governor, commit.seq)
+        if newest is not None and (newest.decision is not None or causes.failure_of(newest)):
+            found.append(newest)
+    return found
+
+
+def _earlier_routing(trace: Trace, commit: Commit) -> list[Commit]:
+    """In routing one thing follows another: the newest decision before this one."""
+    steps = trace.steps_of(frame=commit.frame)
+    decided = [each for each in steps if each.seq < commit.seq and each.decision is not None]
+    return decided[-1:]
+
+
+def opener_of(trace: Trace, commit: Commit) -> Commit | None:
+    """The step that opened the frame of `commit`; None for routing and where it is not recorded.
+
+    A flow that takes another's place is opened after the closing commits of those it ends; the
+    step that wanted it stands before them.
+    """
+    seq = commit.caller
+    while seq in trace:
+        opener = trace.commit(seq)
+        if opener.phase != "closed":
+            return opener
+        seq -= 1
+    return None
+
+
+# ------------------------------------------------------------------ replies
+
+
+class Piece(NamedTuple):
+    """A stretch of a reply and the commit that wrote it; 0 for the engine's own words."""
+
+    text: str
+    commit: int
+
+
+class Spoken(NamedTuple):
+    """A reply in stretches."""
+
+    turn: int
+    text: str
+    pieces: tuple[Piece, ...]
+    exact: bool = True
+
+
+def reply_of(trace: Trace, turn: int | None = None) -> Spoken:
+    """The reply of a turn, or the newest one. Raises `CallerError` when there is none."""
+    for number in reversed(trace.turns) if turn is None else (turn,):
+        found = _from_message(trace, number) or _from_commits(trace, number)
+        if found is not None:
+            return found
+    turns = trace.turns
+    hint = f"turns {turns[0]} to {turns[-1]} are recorded" if turns else "the trace is empty"
+    where = "in this trace" if turn is None else f"for turn {turn}"
+    raise CallerError(f"no reply is recorded {where}", hint=hint)
+
+
+def _from_message(trace: Trace, turn: int) -> Spoken | None:
+    said = [message for message in trace.messages(turn) if message.role == "assistant"]
+    if not said:
+        return None
+    shown = [trace.message(message.seq) or message for message in said]
+    text = "\n\n".join(message.text for message in shown)
+    if any(message.spans for message in said):
+        pieces = [piece for message in shown for piece in _stretches(message)]
+        return Spoken(turn, text, tuple(pieces))
+    recorded = _from_commits(trace, turn)
+    if recorded is not None and recorded.text == text:
+        return recorded
+    return Spoken(turn, text, tuple(_speakers(trace, turn)) or (Piece(text, 0),), exact=False)
+
+
+def _stretches(message: Message) -> list[Piece]:
+    if message.pii:  # the whole text is masked: where one stretch ends is not shown either
+        return [Piece(message.text, span.commit) for span in message.spans]
+    pieces: list[Piece] = []
+    end = 0
+    for span in message.spans:
+        pieces.append(Piece(message.text[end : span.start], 0))
+        pieces.append(Piece(message.text[span.start : span.end], span.commit))
+        end = span.end
+    return [*pieces, Piece(message.text[end:], 0)]
+
+
+def _from_commits(trace: Trace, turn: int) -> Spoken | None:
+    """The reply as the last step that made one wrote it."""
+    key: Key = ("turn", "reply")
+    numbers = [commit.seq for commit in trace.turn(turn).commits if _writes(commit, key)]
+    value: Any = trace.value_at(key, numbers[-1]).value if numbers else None
+    if not value:
+        return None
+    pieces = tuple(Piece(str(text), int(commit)) for text, commit in value)
+    return Spoken(turn, "".join(piece.text for piece in pieces), pieces)
+
+
+def _writes(commit: Commit, key: Key) -> bool:
+    return any(op.key[:2] == key for op in commit.ops)
+
+
+def _speakers(trace: Trace, turn: int) -> list[Piece]:
+    """The steps of a turn that said something, where the reply does not tell its parts."""
+    return [
+        Piece(str(op.value[0] if isinstance(op.value, list) else op.value), commit.seq)
+        for commit in trace.turn(turn).commits
+        for op in commit.ops
+        if op.key == ("session", "queue") and op.verb == "append"
+    ]

@@ -1,0 +1,222 @@
+"""The words an explanation is made of: how values, variables and steps are named for people.
+
+The words are those of flow authors (steps, answers, branches), not those of the engine.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from saywhy.chart.commit import Commit, Condition, Decision
+from saywhy.chart.model import Node
+from saywhy.values import (
+    UNDEFINED,
+    BigInt,
+    Date,
+    Key,
+    NonFinite,
+    dumps,
+    raw,
+)
+
+LONGEST_TEXT: Final = 80
+LONGEST_VALUE: Final = 80
+MOST_NAMES: Final = 4
+
+ROUTING: Final = "(routing)"
+"""Name of the chart that decides what becomes of a message."""
+
+
+# ------------------------------------------------------------------ values
+
+
+def summary(value: Any) -> str:
+    """A value in a few characters: short texts whole, lists by size, objects by their names."""
+    tree = raw(value)
+    if isinstance(tree, str):
+        return quoted(tree)
+    if isinstance(tree, dict):
+        return _names_in(tree)
+    if isinstance(tree, list | tuple):
+        return "[]" if not tree else f"({count(len(tree), 'item')})"
+    return _scalar(tree)
+
+
+def brief(value: Any) -> str:
+    """A value as JSON where that is short, else its summary."""
+    tree = raw(value)
+    if isinstance(tree, dict | list | tuple):
+        text = _json(tree, LONGEST_VALUE)
+        return summary(tree) if text is None or len(text) > LONGEST_VALUE else text
+    return summary(tree)
+
+
+def quoted(text: str, longest: int = LONGEST_TEXT) -> str:
+    """A text in quotes and on one line; a long one loses its end."""
+    line = text.replace("\n", "⏎")
+    return f'"{line}"' if len(line) <= longest else f'"{line[: longest - 3]}..."'
+
+
+def count(number: int, noun: str) -> str:
+    """`1 item`, `3 items`."""
+    return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _names_in(tree: dict[str, Any]) -> str:
+    names = list(tree)
+    if len(names) <= MOST_NAMES:
+        return "{" + ", ".join(names) + "}"
+    return "{" + ", ".join(names[:MOST_NAMES]) + f", ... ({len(names)} keys)}}"
+
+
+def _scalar(value: Any) -> str:
+    if value is UNDEFINED:
+        return "undefined"
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, BigInt):
+        return f"{value}n"
+    if isinstance(value, Date):
+        return str(value)
+    if isinstance(value, float):
+        return number_text(value)
+    return str(value)
+
+
+def number_text(number: float) -> str:
+    """A number as a flow shows it: `80`, not `80.0`."""
+    if isinstance(number, NonFinite) or not math.isfinite(number):
+        return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+    if number == 0:
+        return "-0" if math.copysign(1, number) < 0 else "0"
+    return str(int(number)) if number == int(number) and abs(number) < 2**53 else repr(number)
+
+
+def _json(tree: Any, budget: int) -> str | None:
+    """JSON with a blank after colons and commas; None as soon as it is longer than `budget`."""
+    tree = raw(tree)
+    if isinstance(tree, str):
+        return dumps(tree).decode("utf-8", "replace") if len(tree) <= budget else None
+    if isinstance(tree, dict):
+        items = [(f"{_json(name, budget)}: ", value) for name, value in tree.items()]
+        return _joined("{", items, "}", budget)
+    if isinstance(tree, list | tuple):
+        return _joined("[", [("", value) for value in tree], "]", budget)
+    return _scalar(tree)
+
+
+def _joined(start: str, items: list[tuple[str, Any]], end: str, budget: int) -> str | None:
+    parts: list[str] = []
+    used = 2
+    for label, value in items:
+        text = _json(value, budget - used)
+        used += len(label) + len(text or "") + 2
+        if text is None or used > budget + 2:
+            return None
+        parts.append(label + text)
+    return start + ", ".join(parts) + end
+
+
+# ------------------------------------------------------------------ variables
+
+
+def name_of(key: Key) -> str:
+    """A key as an author writes it: `fee.total`, `items[0]`, `cargo.plan`, `userInput`."""
+    scope, *path = key
+    if scope == "input":
+        return "userInput"
+    if scope in ("cargo", "args"):
+        path = [scope, *path]
+    return _path_text(path)
+
+
+def _path_text(path: list[str | int]) -> str:
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def pairs(read: tuple[tuple[Key, Any], ...] | list[tuple[Key, Any]]) -> str:
+    """`fee = 8, plan = "gold"`."""
+    return ", ".join(f"{name_of(key)} = {brief(value)}" for key, value in read)
+
+
+# ------------------------------------------------------------------ steps
+
+
+def step_name(commit: Commit, node: Node | None) -> str:
+    """A step as its author knows it: `CASE "check-fee"`."""
+    label = node.name if node is not None and node.name else commit.node
+    return f'{commit.kind} "{label}"' if label else commit.kind
+
+
+def step_of_flow(commit: Commit, node: Node | None) -> str:
+    """A step and its flow: `CASE "check-fee" of Pay`."""
+    return f"{step_name(commit, node)} of {commit.flow}"
+
+
+def source_text(source: Any) -> str:
+    """What an author wrote, short enough to quote: without the braces of a lone expression."""
+    text = " ".join(str(source).split())
+    if text.startswith("{{") and text.endswith("}}") and text.count("{{") == 1:
+        text = text[2:-2].strip()
+    return f"`{text}`" if len(text) <= LONGEST_TEXT else f"`{text[: LONGEST_TEXT - 3]}...`"
+
+
+def condition_text(condition: Condition) -> str:
+    """`fee > 5` with what it read: "`fee > 5` (fee = 8)"."""
+    read = f" ({pairs(condition.read)})" if condition.read else ""
+    return f"{source_text(condition.text)}{read}"
+
+
+def chosen_text(decision: Decision) -> str:
+    """Which branch was taken and what spoke for it."""
+    tested = decision.conditions
+    if decision.selected:
+        return _and([f'"{name}"' for name in decision.selected])
+    values = _one_value(tested)
+    if values is not None:
+        return f"{'default' if decision.default else quoted(decision.chosen)}, as {values}"
+    if decision.default:
+        failed = [_failed_text(condition) for condition in tested]
+        return "default" + (f", as {_and(failed)}" if failed else "")
+    held = next((each for each in tested if each.result), None)
+    if held is None:
+        return quoted(decision.chosen)
+    before = [_failed_text(condition) for condition in tested[: tested.index(held)]]
+    return condition_text(held) + (f", after {_and(before)}" if before else "")
+
+
+def _one_value(tested: tuple[Condition, ...]) -> str | None:
+    """`kind = "card"`, where all conditions compare one and the same value, as SWITCH does."""
+    first = tested[0] if tested else None
+    if first is None or len(first.read) != 1 or not first.text.endswith(f" is {first.branch}"):
+        return None
+    return pairs(first.read) if all(each.read == first.read for each in tested) else None
+
+
+def _failed_text(condition: Condition) -> str:
+    text = condition_text(condition)
+    if condition.error:
+        return f"{text} could not be evaluated ({condition.error})"
+    return f"{text} was false"
+
+
+def _and(parts: list[str]) -> str:
+    if len(parts) > 3:
+        parts = [*parts[:2], f"{len(parts) - 2} more"]
+    return " and ".join(parts)
+
+
+def call_text(name: str, args: Any) -> str:
+    """A call as it was made: `fee-for({"amount": 80})`."""
+    tree = raw(args)
+    if not tree:
+        return f"{name}()"
+    if isinstance(tree, list | tuple):
+        return f"{name}({', '.join(brief(item) for item in tree)})"
+    return f"{name}({brief(args)})"
