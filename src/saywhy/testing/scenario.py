@@ -1,0 +1,209 @@
+"""Runs scenarios: conversations with what must come of them. The format flow authors test with.
+
+Each scenario gets a new engine and a new session. Waiting takes no time: pauses, time limits and
+slow functions run on a clock that jumps, unless functions of the program's own take part. How a
+file becomes scenarios is answered by `scenario_file`, what is compared by `expectations`.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Final
+
+from saywhy.clock import Clock, SystemClock
+from saywhy.errors import CallerError, DefinitionError, SaywhyError
+from saywhy.flows.load import load_files
+from saywhy.runtime.engine import Engine
+from saywhy.runtime.session import Session
+from saywhy.testing.clock import FakeClock
+from saywhy.testing.expectations import Failure, Observed, failures_in
+from saywhy.testing.scenario_file import (
+    Scenario,
+    Turn,
+    find_scenario_files,
+    load_scenario,
+    load_scenarios,
+)
+from saywhy.testing.scenario_functions import function_from_data
+from saywhy.testing.web_stub import WebStub
+from saywhy.tools.call import KINDS
+
+__all__ = [
+    "Failure",
+    "Result",
+    "Scenario",
+    "World",
+    "find_scenario_files",
+    "load_scenario",
+    "load_scenarios",
+    "run_scenario",
+]
+
+USER: Final = "user-1"
+BASE: Final = "{{BASE}}"
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What a program hands over to every scenario; a scenario's own things go before these."""
+
+    functions: Mapping[str, Callable[..., Any]] | None = None
+    globals: Mapping[str, Any] | None = None
+    cargo: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a scenario. `skipped` says why it could not be run at all; it failed then."""
+
+    id: str
+    tags: tuple[str, ...]
+    passed: bool
+    failures: tuple[Failure, ...] = ()
+    skipped: str = ""
+    quirk: bool = False
+
+
+async def run_scenario(scenario: Scenario, world: World | None = None) -> Result:
+    """Play a scenario to its end and say what came out otherwise than expected.
+
+    It goes on after a difference and after a turn that raised: one run shows all that is wrong.
+    """
+    missing = _missing(scenario)
+    if missing:
+        failure = Failure(0, "scenario", "a run", missing)
+        return Result(scenario.id, scenario.tags, False, (failure,), missing, scenario.quirk)
+    web: AbstractContextManager[WebStub | None] = (
+        WebStub(scenario.http, scenario.record_headers) if _uses_web(scenario) else nullcontext()
+    )
+    with web as stub:
+        try:
+            player = _Player(scenario, world or World(), stub)
+        except SaywhyError as error:
+            failures = [Failure(0, "scenario", "a run", _one_text(error))]
+        else:
+            failures = await player.play()
+    passed = not failures
+    return Result(scenario.id, scenario.tags, passed, tuple(failures), "", scenario.quirk)
+
+
+def _missing(scenario: Scenario) -> str:
+    """What this version lacks to play the scenario."""
+    if scenario.ai is not None:
+        return "this scenario needs a language model; this version runs without one"
+    if _uses_web(scenario) and "http" not in KINDS:
+        return "this scenario needs HTTP tools, which are not available in this version"
+    return ""
+
+
+def _uses_web(scenario: Scenario) -> bool:
+    tools = scenario.tools.get("tools") if isinstance(scenario.tools, Mapping) else scenario.tools
+    kinds = [
+        (tool.get("implementation") or {}).get("type")
+        for tool in tools or ()
+        if isinstance(tool, Mapping)
+    ]
+    return bool(scenario.http) or "http" in kinds
+
+
+def _one_text(error: SaywhyError) -> str:
+    return f"{error}: {error.hint}" if error.hint else str(error)
+
+
+class _Player:
+    """One scenario being played."""
+
+    def __init__(self, scenario: Scenario, world: World, web: WebStub | None) -> None:
+        self.scenario = scenario
+        self.web = web
+        # Functions of the program's own may wait for the world outside, which no clock can jump.
+        self.clock: Clock = SystemClock() if world.functions or web else _clock_of_today()
+        self.engine = self._engine(world)
+        self.session = self.engine.init_session(USER, language=scenario.language)
+        self.session.cargo.update(copy.deepcopy({**(world.cargo or {}), **scenario.cargo}))
+
+    def _engine(self, world: World) -> Engine:
+        scenario = self.scenario
+        options = scenario.engine
+        own = {
+            name: function_from_data(name, spec, self.clock)
+            for name, spec in scenario.functions.items()
+        }
+        files = [str(file) for file in scenario.files]
+        unreadable = [one for one in load_files(files).problems if one.severity == "error"]
+        if unreadable:
+            raise DefinitionError(unreadable)
+        return Engine(
+            flows=[*files, *_items(scenario.flows, "flows")],
+            tools=_items(self._with_base(scenario.tools), "tools"),
+            functions={**(world.functions or {}), **own},
+            globals={**(world.globals or {}), **scenario.globals},
+            validate_on_init=False,
+            language=scenario.language,
+            ai_timeout=options.get("ai_timeout_ms", 2000),
+            messages=options.get("messages"),
+            guidance=options.get("guidance"),
+            commands=not options.get("disable_commands", False),
+            clock=self.clock,
+            logger=_Silent(),
+        )
+
+    def _with_base(self, tree: Any) -> Any:
+        """The tools with the web server's address put in."""
+        if isinstance(tree, str):
+            return tree.replace(BASE, self.web.base) if self.web else tree
+        if isinstance(tree, list):
+            return [self._with_base(item) for item in tree]
+        if isinstance(tree, Mapping):
+            return {key: self._with_base(item) for key, item in tree.items()}
+        return tree
+
+    async def play(self) -> list[Failure]:
+        """Take all turns in order."""
+        failures: list[Failure] = []
+        for number, turn in enumerate(self.scenario.turns, start=1):
+            seen = await self._take(turn)
+            failures += failures_in(number, turn.expect, seen)
+        return failures
+
+    async def _take(self, turn: Turn) -> Observed:
+        self.session.cargo.update(copy.deepcopy(dict(turn.set_cargo)))
+        if turn.wait_ms:
+            await self.clock.sleep(turn.wait_ms / 1000)
+        error: Exception | None = None
+        try:
+            if turn.roundtrip:
+                self.session = self.engine.load_session(self.session.to_json())
+            self.session = await self.engine.update_activity(turn.entry(), self.session)
+        except Exception as raised:
+            error = raised
+            repaired = getattr(raised, "session", None)
+            self.session = repaired if isinstance(repaired, Session) else self.session
+        http = self.web.take_requests() if self.web else []
+        response = None if error else self.session.response
+        return Observed(self.session, response, error, http)
+
+
+def _items(definitions: Any, key: str) -> list[Any]:
+    """The list in `[…]` or `{"flows": […]}`."""
+    if isinstance(definitions, Mapping):
+        if key not in definitions:
+            raise CallerError(f'"{key}" of the scenario is a list, or an object with "{key}"')
+        return list(definitions[key])
+    return list(definitions)
+
+
+def _clock_of_today() -> FakeClock:
+    return FakeClock(SystemClock().now())
+
+
+class _Silent:
+    """A logger for conversations whose warnings are part of what is shown."""
+
+    def debug(self, text: str) -> None:
+        """Nothing."""
+
+    info = warn = error = debug

@@ -1,0 +1,255 @@
+"""Scenario files: which scenarios stand in a file or folder, and what is wrong with them.
+
+A file holds one scenario or a list of them, as JSON or YAML. A misspelt key would make a test
+that cannot fail, so such keys are problems with a place. Playing them is left to `scenario`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from saywhy.errors import CallerError, DefinitionError, Place, Problem, did_you_mean
+from saywhy.flows.load import read_document
+from saywhy.flows.source import SourceMap, join
+from saywhy.values import untagged
+
+SUFFIXES: Final = (".json", ".yaml", ".yml")
+SCENARIO_KEYS: Final = (
+    *("id", "title", "covers", "basis", "quirk", "reference_bug", "why"),
+    *("files", "flows", "tools", "functions", "globals", "cargo", "language", "engine"),
+    *("ai", "http", "record_headers", "turns"),
+)
+TURN_KEYS: Final = (
+    *("role", "content", "timestamp", "metadata", "start"),
+    *("set_cargo", "wait_ms", "roundtrip", "expect", "recorded"),
+)
+EXPECT_KEYS: Final = (
+    *("response", "response_contains", "active_flow", "stack", "variables", "cargo", "error"),
+    *("outcome", "dispatch", "tool_calls", "http", "ai_calls"),
+)
+ENGINE_KEYS: Final = (
+    *("guidance", "messages", "ai_timeout_ms", "disable_commands", "intent_detection"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a host sends, and what must come of it."""
+
+    role: str
+    content: Any
+    expect: Mapping[str, Any]
+    start: Any = None
+    timestamp: Any = None
+    metadata: Any = None
+    set_cargo: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    wait_ms: float = 0
+    roundtrip: bool = False
+
+    def entry(self) -> dict[str, Any]:
+        """What `Engine.update_activity` gets."""
+        entry: dict[str, Any] = {"role": self.role, "content": self.content}
+        optional = {"start": self.start, "timestamp": self.timestamp, "metadata": self.metadata}
+        return entry | {name: value for name, value in optional.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A conversation with what must come of it."""
+
+    id: str
+    turns: tuple[Turn, ...]
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    quirk: bool = False
+    files: tuple[Path, ...] = ()
+    """Files with flows and tools, beside those in the scenario itself."""
+    flows: Any = ()
+    tools: Any = ()
+    functions: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    globals: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    cargo: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    language: str | None = None
+    engine: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    ai: Any = None
+    http: tuple[Mapping[str, Any], ...] = ()
+    record_headers: tuple[str, ...] = ()
+    place: Place = field(default_factory=Place)
+
+
+def load_scenario(path: str | Path) -> Scenario:
+    """The one scenario of a file. Raises `DefinitionError`, with all that is wrong in it."""
+    found = load_scenarios(path)
+    if len(found) != 1:
+        raise CallerError(f"{path} holds {len(found)} scenarios", hint="use load_scenarios")
+    return found[0]
+
+
+def load_scenarios(path: str | Path) -> list[Scenario]:
+    """All scenarios of a file. Raises `DefinitionError`, with all that is wrong in it."""
+    document_problems, items, source = _read(Path(path))
+    problems = list(document_problems)
+    if not problems and not items:
+        hint = 'a scenario is an object with "turns"'
+        problems.append(Problem("there is no scenario in this file", source.place(""), hint))
+    scenarios = [_Reader(source, pointer, problems).scenario(item) for pointer, item in items]
+    if problems:
+        raise DefinitionError(problems)
+    return [one for one in scenarios if one is not None]
+
+
+def find_scenario_files(paths: Iterable[str | Path]) -> list[Path]:
+    """The files to run: those named, and all scenario files below the folders named.
+
+    In a folder, files that hold something else (flows, tools, globals) are passed over; a file
+    that cannot be read stays in, so that it fails instead of being forgotten. Raises `CallerError`
+    for a path that does not exist and for a folder without scenarios.
+    """
+    found: list[Path] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            inside = [each for each in sorted(_files_below(path)) if _may_hold_scenarios(each)]
+            if not inside:
+                raise CallerError(
+                    f"there is no scenario below {path}",
+                    hint='a scenario is a JSON or YAML file with "turns"',
+                )
+            found.extend(inside)
+        elif path.exists():
+            found.append(path)
+        else:
+            raise CallerError(f"there is no file or folder {path}", hint="check the path")
+    return list(dict.fromkeys(found))
+
+
+# ------------------------------------------------------------------ reading files
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    for path in folder.rglob("*"):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if path.suffix in SUFFIXES and not hidden and path.is_file():
+            yield path
+
+
+def _may_hold_scenarios(path: Path) -> bool:
+    problems, items, _ = _read(path)
+    return bool(problems or items)
+
+
+def _read(path: Path) -> tuple[tuple[Problem, ...], list[tuple[str, Any]], SourceMap]:
+    """What is wrong with the file as such, and its scenarios, each with its pointer."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not a UTF-8 text"
+        problem = Problem(f"cannot read this file: {reason.lower()}", Place(str(path)))
+        return (problem,), [], SourceMap(str(path), "")
+    document = read_document(text, str(path))
+    value = document.value
+    listed = list(enumerate(value)) if isinstance(value, list) else []
+    items = [(join("", index), item) for index, item in listed] or [("", value)]
+    scenarios = [(at, item) for at, item in items if isinstance(item, dict) and "turns" in item]
+    return document.problems, scenarios, document.source
+
+
+class _Reader:
+    """Reads one scenario and notes what is wrong with it."""
+
+    def __init__(self, source: SourceMap, pointer: str, problems: list[Problem]) -> None:
+        self.source = source
+        self.pointer = pointer
+        self.problems = problems
+
+    def scenario(self, item: dict[str, Any]) -> Scenario | None:
+        before = len(self.problems)
+        self._known(item, "", SCENARIO_KEYS, strict=False)
+        engine = self._object(item, "engine", "/engine")
+        self._known(engine, "/engine", ENGINE_KEYS)
+        turns = self._turns(item.get("turns"))
+        folder = Path(self.source.file).parent
+        made = Scenario(
+            id=str(item.get("id") or self._made_up_id()),
+            turns=tuple(turns),
+            title=str(item.get("title") or ""),
+            tags=tuple(map(str, self._list(item, "covers", "/covers"))),
+            quirk=bool(item.get("quirk")),
+            files=tuple(folder / str(file) for file in self._list(item, "files", "/files")),
+            flows=item.get("flows") or [],
+            tools=item.get("tools") or [],
+            functions=untagged(self._object(item, "functions", "/functions")),
+            globals=untagged(self._object(item, "globals", "/globals")),
+            cargo=untagged(self._object(item, "cargo", "/cargo")),
+            language=item.get("language"),
+            engine=engine,
+            ai=item.get("ai"),
+            http=tuple(self._list(item, "http", "/http")),
+            record_headers=tuple(self._list(item, "record_headers", "/record_headers")),
+            place=self.source.place(self.pointer),
+        )
+        return made if len(self.problems) == before else None
+
+    def _made_up_id(self) -> str:
+        return Path(self.source.file).stem + self.pointer.replace("/", "#")
+
+    def _turns(self, turns: Any) -> Iterator[Turn]:
+        if not isinstance(turns, list) or not turns:
+            self._problem("/turns", "a scenario needs a list of turns", 'write "turns": [{ … }]')
+            return
+        for index, turn in enumerate(turns):
+            at = f"/turns/{index}"
+            if isinstance(turn, dict):
+                yield self._turn(turn, at)
+            else:
+                self._problem(at, "a turn is an object", 'write {"role": "user", "content": …}')
+        if not any(isinstance(turn, dict) and turn.get("expect") for turn in turns):
+            hint = 'add "expect" to a turn: a scenario that expects nothing cannot fail'
+            self._problem("/turns", "no turn of this scenario expects anything", hint)
+
+    def _turn(self, turn: dict[str, Any], at: str) -> Turn:
+        self._known(turn, at, TURN_KEYS)
+        expect = self._object(turn, "expect", f"{at}/expect")
+        self._known(expect, f"{at}/expect", EXPECT_KEYS)
+        return Turn(
+            role=str(turn.get("role") or "user"),
+            content=untagged(turn.get("content")),
+            expect=untagged(expect),
+            start=untagged(turn.get("start")),
+            timestamp=turn.get("timestamp"),
+            metadata=turn.get("metadata"),
+            set_cargo=untagged(self._object(turn, "set_cargo", f"{at}/set_cargo")),
+            wait_ms=turn.get("wait_ms") or 0,
+            roundtrip=bool(turn.get("roundtrip")),
+        )
+
+    def _known(
+        self, item: dict[str, Any], at: str, known: tuple[str, ...], *, strict: bool = True
+    ) -> None:
+        """Report keys that nothing reads; not strict: only those that look misspelt."""
+        for name in item:
+            if name in known:
+                continue
+            hint = did_you_mean(name, known)
+            if strict or hint:
+                message = f'"{name}" is no key of a scenario here'
+                self._problem(join(at, name), message, hint or f"known here: {', '.join(known)}")
+
+    def _object(self, item: dict[str, Any], name: str, at: str) -> dict[str, Any]:
+        value = item.get(name)
+        if value is None or isinstance(value, dict):
+            return value or {}
+        self._problem(at, f'"{name}" must be an object', f'write "{name}": {{ … }}')
+        return {}
+
+    def _list(self, item: dict[str, Any], name: str, at: str) -> list[Any]:
+        value = item.get(name)
+        if value is None or isinstance(value, list):
+            return value or []
+        self._problem(at, f'"{name}" must be a list', f'write "{name}": [ … ]')
+        return []
+
+    def _problem(self, at: str, message: str, hint: str) -> None:
+        self.problems.append(Problem(message, self.source.key_place(self.pointer + at), hint))
