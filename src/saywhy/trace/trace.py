@@ -8,7 +8,7 @@ which transactions and events there were by `transactions`.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -196,6 +196,30 @@ class Trace:
         seqs = self._nodes.get((frame, node), [])
         i = bisect_left(seqs, before)
         return self.commit(seqs[i - 1]) if i else None
+
+    def next_of(self, commit: Commit) -> Commit | None:
+        """The next commit of the same step in the same frame."""
+        seqs = self._nodes.get((commit.frame, commit.node), [])
+        i = bisect_right(seqs, commit.seq)
+        return self.commit(seqs[i]) if i < len(seqs) else None
+
+    def opener(self, commit: Commit) -> Commit | None:
+        """The step that opened the frame of `commit`; None for routing and what is not recorded.
+
+        A flow that takes another's place is opened after the closing commits of those it ends; the
+        step that wanted it stands before them.
+        """
+        seq = commit.caller
+        while seq in self._commits:
+            if self._commits[seq].phase != "closed":
+                return self.commit(seq)
+            seq -= 1
+        return None
+
+    @property
+    def frames(self) -> list[int]:
+        """Numbers of the frames that left a commit, in the order they began."""
+        return list(self._frames)
 
     @property
     def decisions(self) -> list[Commit]:

@@ -281,7 +281,7 @@ class _Search:
         """The decisions that let a step run, and what opened its flow."""
         for governing in _governing(self.trace, commit):
             self._decision(effect, governing)
-        opener = opener_of(self.trace, commit)
+        opener = self.trace.opener(commit)
         if opener is not None:
             self._start(effect, opener, commit.flow)
 
@@ -341,21 +341,6 @@ def _earlier_routing(trace: Trace, commit: Commit) -> list[Commit]:
     steps = trace.steps_of(frame=commit.frame)
     decided = [each for each in steps if each.seq < commit.seq and each.decision is not None]
     return decided[-1:]
-
-
-def opener_of(trace: Trace, commit: Commit) -> Commit | None:
-    """The step that opened the frame of `commit`; None for routing and where it is not recorded.
-
-    A flow that takes another's place is opened after the closing commits of those it ends; the
-    step that wanted it stands before them.
-    """
-    seq = commit.caller
-    while seq in trace:
-        opener = trace.commit(seq)
-        if opener.phase != "closed":
-            return opener
-        seq -= 1
-    return None
 
 
 # ------------------------------------------------------------------ replies

@@ -1,0 +1,104 @@
+"""A trace as a file, so that it can be asked why on another machine.
+
+JSON lines: first what the file is, then charts, then messages and commits by turn. A file that was
+cut off in the middle of a line, as a crash leaves it, is read up to there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from saywhy.chart.commit import Commit
+from saywhy.chart.model import Chart, Charts
+from saywhy.errors import CallerError, Place
+from saywhy.messages import Message
+from saywhy.trace.record import from_tree
+from saywhy.trace.trace import Trace
+from saywhy.values import dumps, loads_raw
+
+FORMAT: Final = 1
+
+
+def write_trace(trace: Trace, path: str | Path) -> None:
+    """Write a trace to a file. Sensitive messages go in masked; commits are masked already."""
+    with Path(path).open("wb") as file:
+        file.writelines(lines_of(trace))
+
+
+def lines_of(trace: Trace) -> Iterator[bytes]:
+    """The lines of a trace file."""
+    yield _line({"saywhy": "trace", "format": FORMAT})
+    used = {commit.chart for commit in trace}
+    for chart in trace.charts:
+        if chart.digest in used:
+            yield _line({"chart": chart})
+    for turn in trace.turns:
+        told = trace.turn(turn)
+        for message in told.messages:
+            yield _line({"message": trace.message(message.seq)})
+        for commit in told.commits:
+            yield _line({"commit": commit})
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return dumps(value) + b"\n"
+
+
+def read_trace(path: str | Path) -> Trace:
+    """The trace in a file. Raises `CallerError` with the line for what is no trace."""
+    try:
+        with Path(path).open("rb") as file:
+            return trace_of(file, str(path))
+    except OSError as error:
+        raise CallerError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def trace_of(lines: Iterable[bytes], name: str = "") -> Trace:
+    """The trace in the lines of a file called `name`."""
+    charts: list[Chart] = []
+    messages: list[Message] = []
+    commits: list[Commit] = []
+    whole = False
+    for number, line in enumerate(lines, start=1):
+        whole = line.endswith(b"\n")
+        if not line.strip():
+            continue
+        try:
+            entry = loads_raw(line)
+            if number == 1:
+                _check_heading(entry)
+                continue
+            _take(entry, charts, messages, commits)
+        except ValueError as error:
+            if not whole:  # the end of a file whose writer was stopped
+                break
+            place = Place(name, number)
+            raise CallerError(
+                f"{place}: this is no line of a trace: {error}", place=place
+            ) from error
+    if not whole and not commits:
+        raise CallerError(f"{name or 'the file'} holds no trace", hint="write it with write_trace")
+    return Trace(sorted(commits, key=lambda commit: commit.seq), Charts(charts), messages)
+
+
+def _check_heading(entry: Any) -> None:
+    if not isinstance(entry, dict) or entry.get("saywhy") != "trace":
+        raise ValueError('a trace begins with {"saywhy": "trace"}')
+    if entry.get("format") != FORMAT:
+        raise ValueError(f"format {entry.get('format')} is not known here, only {FORMAT} is")
+
+
+def _take(entry: Any, charts: list[Chart], messages: list[Message], commits: list[Commit]) -> None:
+    kind, content = next(iter(entry.items())) if isinstance(entry, dict) and entry else ("", None)
+    if kind == "chart":
+        charts.append(msgspec.convert(content, Chart))
+    elif kind == "message":
+        messages.append(msgspec.convert(content, Message))
+    elif kind == "commit":
+        commits.append(from_tree(content))
+    else:
+        raise ValueError(f"it is a {kind or 'nothing'}, not a chart, message or commit")

@@ -1,0 +1,249 @@
+"""One step in one sentence, for the story of a conversation.
+
+What a step did is told once: where it asked something and was answered in the same turn, the
+answer's sentence tells both. Steps that only pass things on are not told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from saywhy.chart.commit import Commit, Op
+from saywhy.trace.causes import asked_of, failure_of
+from saywhy.trace.origin import PLUMBING, message_of
+from saywhy.trace.trace import Trace
+from saywhy.trace.words import ROUTING, chosen_text, name_of, quoted, source_text, summary
+from saywhy.values import raw
+
+MOST_WRITES: Final = 4
+
+
+def sentence_of(trace: Trace, commit: Commit) -> str:
+    """What a step did; empty for one that need not be told."""
+    if commit.flow == ROUTING:
+        return _routing(trace, commit)
+    if commit.phase == "closed":
+        return _ended(commit)
+    tell = _KINDS.get(commit.kind, _other)
+    told = tell(trace, commit)
+    failed = failure_of(commit)
+    if failed and commit.kind != "CALL-TOOL":
+        told = (
+            f"{told} It failed: {failed}." if told else f"{_step(trace, commit)} failed: {failed}."
+        )
+    return " ".join([told, *(f"Warning: {warning}." for warning in commit.warnings)]).strip()
+
+
+def _step(trace: Trace, commit: Commit) -> str:
+    node = trace.node_of(commit)
+    label = node.name if node is not None and node.name else commit.node
+    return f'{commit.kind} "{label}"'
+
+
+# ------------------------------------------------------------------ routing
+
+
+def _routing(trace: Trace, commit: Commit) -> str:
+    if commit.kind == "receive":
+        return _received(trace, commit)
+    if "target" in commit.facts:
+        return _opened(commit)
+    if commit.kind == "intent" and commit.decision is not None and commit.decision.default:
+        return "No flow fits these words."
+    if commit.kind == "command" and (commit.phase == "answered" or _reply(commit)):
+        return "These words are a command; the engine answered it."
+    return ""
+
+
+def _received(trace: Trace, commit: Commit) -> str:
+    message = trace.message(message_of(commit))
+    said = f"The user said {quoted(message.text)}." if message else "The user said something."
+    given = [op for op in commit.ops if op.key[0] == "cargo"]
+    return said + (f" The host set {_writes(given)}." if given else "")
+
+
+def _opened(commit: Commit) -> str:
+    facts = commit.facts
+    given = [
+        op
+        for op in commit.ops
+        if op.key[0] == facts.get("scope") and op.key[1] in facts.get("parameters", ())
+    ]
+    verb = "interrupted and began" if commit.kind == "interruption" else "began"
+    return f"Flow {facts['target']} {verb}" + (f", with {_writes(given)}." if given else ".")
+
+
+# ------------------------------------------------------------------ steps of flows
+
+
+def _say(trace: Trace, commit: Commit) -> str:
+    texts = [op.value for op in commit.ops if op.key[:2] == ("session", "queue")]
+    shown = [quoted(_queued(text)) for text in texts if text is not None]
+    return f"Said {', '.join(shown)}." if shown else ""
+
+
+def _queued(value: Any) -> str:
+    tree = raw(value)
+    return str(tree[0]) if isinstance(tree, list) and tree else str(tree)
+
+
+def _ask(trace: Trace, commit: Commit) -> str:
+    told: list[str] = []
+    if commit.answered is not None and commit.answered.kind == "user":
+        written = [op for op in _data(commit) if op.key[0] != "cargo"]
+        told.append(f"The answer is {_writes(written)}." if written else "The user answered.")
+    if commit.asked is not None and commit.asked.kind == "user":
+        told.append(f"Asked {quoted(_question(commit))}.")
+    return " ".join(told)
+
+
+def _question(commit: Commit) -> str:
+    """The last stretch that this step itself put into the reply."""
+    for op in reversed(commit.ops):
+        pieces = raw(op.value)
+        if op.key == ("turn", "reply") and isinstance(pieces, list):
+            own = [raw(piece)[0] for piece in pieces if raw(piece)[1] == commit.seq]
+            return str(own[-1]) if own else ""
+    return ""
+
+
+def _set(trace: Trace, commit: Commit) -> str:
+    node = trace.node_of(commit)
+    source = node.spec.get("value") if node is not None else None
+    written = _data(commit)
+    if not written:
+        return ""
+    computed = isinstance(source, str) and (commit.reads or commit.calls)
+    shown = f", from {source_text(source)}" if computed else ""
+    return f"Set {_writes(written)}{shown}."
+
+
+def _call(trace: Trace, commit: Commit) -> str:
+    answered = commit.answered
+    if answered is None or answered.kind != "tool":
+        return _pending(trace, commit)
+    asked = asked_of(trace, commit)
+    args = asked.asked.args if asked is not None and asked.asked is not None else None
+    called = f"Called {answered.name}({_arguments(args)})"
+    if answered.error:
+        return f"{called}, which failed: {answered.error}." + _after_failure(commit)
+    written = _data(commit)
+    return f"{called}: {_writes(written)}." if written else f"{called}: {summary(answered.value)}."
+
+
+def _pending(trace: Trace, commit: Commit) -> str:
+    """A call whose answer is told by a later commit of this turn is not told twice."""
+    asked = commit.asked
+    if asked is None or asked.kind != "tool":
+        return ""
+    later = trace.next_of(commit)
+    if later is not None and later.answered is not None and later.turn == commit.turn:
+        return ""
+    return f"Called {asked.name}({_arguments(asked.args)}); no answer is recorded."
+
+
+def _after_failure(commit: Commit) -> str:
+    failure = commit.facts.get("failure")
+    action = failure.get("action") if isinstance(failure, dict) else ""
+    if action == "retry":
+        return f" It is tried again after {summary(commit.facts.get('delay_ms', 0))} ms."
+    return ""
+
+
+def _arguments(args: Any) -> str:
+    tree = raw(args)
+    if isinstance(tree, dict):
+        return ", ".join(f"{name} = {summary(value)}" for name, value in tree.items())
+    return "" if tree is None else summary(tree)
+
+
+def _branch(trace: Trace, commit: Commit) -> str:
+    if commit.decision is None:
+        return ""
+    return f"{_step(trace, commit)} chose {chosen_text(commit.decision)}."
+
+
+def _flow(trace: Trace, commit: Commit) -> str:
+    facts = commit.facts
+    if "target" not in facts:
+        return ""
+    node = trace.node_of(commit)
+    kind = node.spec.get("callType") if node is not None else None
+    verb = {"replace": "Went over to", "reboot": "Started afresh with"}.get(str(kind), "Called")
+    given = [op for op in _data(commit) if op.key[1] in facts.get("parameters", ())]
+    return f"{verb} flow {facts['target']}" + (f" with {_writes(given)}." if given else ".")
+
+
+def _return(trace: Trace, commit: Commit) -> str:
+    return f"Returned {quoted(_question(commit))} and ended every flow."
+
+
+def _end(trace: Trace, commit: Commit) -> str:
+    return "Ended the flow here."
+
+
+def _dispatch(trace: Trace, commit: Commit) -> str:
+    return "Ended every flow and handed the user's words on."
+
+
+def _other(trace: Trace, commit: Commit) -> str:
+    told = [f"Ran {_step(trace, commit)}"]
+    if commit.decision is not None:
+        told.append(f"which chose {chosen_text(commit.decision)}")
+    written = _data(commit)
+    if written:
+        told.append(f"which wrote {_writes(written)}")
+    if commit.asked is not None:
+        told.append(f"which waits for {commit.asked.kind} {commit.asked.name}".rstrip())
+    return ", ".join(told) + "."
+
+
+def _ended(commit: Commit) -> str:
+    how, reason = commit.facts.get("how", "completed"), commit.facts.get("reason", "")
+    record = commit.facts.get("transaction")
+    failed = record.get("failureReason") if isinstance(record, dict) else ""
+    if failed:
+        return f"Flow {commit.flow} ended as failed: {failed}."
+    return f"Flow {commit.flow} ended: {reason or how}."
+
+
+_KINDS: Final[dict[str, Callable[[Trace, Commit], str]]] = {
+    "SAY": _say,
+    "SAY-GET": _ask,
+    "SET": _set,
+    "CALL-TOOL": _call,
+    "CASE": _branch,
+    "SWITCH": _branch,
+    "FLOW": _flow,
+    "RETURN": _return,
+    "END": _end,
+    "DISPATCH": _dispatch,
+}
+
+
+# ------------------------------------------------------------------ writes
+
+
+def _data(commit: Commit) -> list[Op]:
+    """What a step wrote, without the bookkeeping of texts and calls."""
+    return [op for op in commit.ops if op.key[:2] not in PLUMBING and op.key[0] != "turn"]
+
+
+def _reply(commit: Commit) -> bool:
+    return any(op.key == ("turn", "reply") for op in commit.ops)
+
+
+def _writes(ops: list[Op]) -> str:
+    texts = [_write(op) for op in ops[:MOST_WRITES]]
+    more = len(ops) - MOST_WRITES
+    return ", ".join(texts) + (f" and {more} more" if more > 0 else "")
+
+
+def _write(op: Op) -> str:
+    name = name_of(op.key)
+    if op.verb == "delete":
+        return f"{name} (deleted)"
+    if op.verb == "append":
+        return f"{name} + {summary(op.value)}"
+    return f"{name} = {summary(op.value)}"
