@@ -18,9 +18,11 @@ Migration = Callable[[sqlite3.Connection], None]
 def m001_conversations(db: sqlite3.Connection) -> None:
     """Conversations, turns, journal, messages, commits, charts, outbox, timers, rates.
 
-    Long columns stand last, so that reading the short ones never follows an overflow page. Tables
-    keyed by conversation have no row ids: one page is touched where two would be, and what belongs
-    together lies together.
+    What a turn writes is laid out for few pages: conversations and turns are known to the other
+    tables by a short number, and turns get rising ones, so that the journals and commits of all
+    turns that run just now lie side by side. The two documents of a conversation, its state and the
+    cursor of its running turn, have rows of their own: they are long, and most writes are not
+    about them.
     """
     for statement in _TABLES:
         db.execute(statement)
@@ -30,41 +32,43 @@ _TABLES: Final = (
     # lease_until: NULL when there is nothing to do, in the past when a turn waits for a worker.
     # done_no and ended_no: the last turn that finished, and that ended in any way.
     """CREATE TABLE session (
-        id TEXT NOT NULL PRIMARY KEY, user_id TEXT NOT NULL, version INTEGER NOT NULL,
-        fence INTEGER NOT NULL, done_no INTEGER NOT NULL, ended_no INTEGER NOT NULL,
-        lease_until INTEGER, owner TEXT, doc BLOB)""",
+        session_key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, user_id TEXT NOT NULL,
+        version INTEGER NOT NULL, fence INTEGER NOT NULL, done_no INTEGER NOT NULL,
+        ended_no INTEGER NOT NULL, lease_until INTEGER, owner TEXT)""",
     "CREATE INDEX session_user ON session (user_id, id)",
     "CREATE INDEX session_lease ON session (lease_until) WHERE lease_until IS NOT NULL",
+    "CREATE TABLE document (session_key INTEGER PRIMARY KEY, doc BLOB NOT NULL)",
+    "CREATE TABLE cursor (session_key INTEGER PRIMARY KEY, doc BLOB NOT NULL)",
+    # AUTOINCREMENT: a late result must never find another turn under the number of a forgotten one.
     """CREATE TABLE turn (
-        session_id TEXT NOT NULL, turn_no INTEGER NOT NULL, message_id TEXT NOT NULL,
-        status TEXT NOT NULL, fence INTEGER NOT NULL, accepted INTEGER NOT NULL, ended INTEGER,
-        salt BLOB, error TEXT, input BLOB, reply BLOB, doc BLOB,
-        PRIMARY KEY (session_id, turn_no)) WITHOUT ROWID""",
-    "CREATE UNIQUE INDEX turn_message ON turn (session_id, message_id)",
+        turn_key INTEGER PRIMARY KEY AUTOINCREMENT, session_key INTEGER NOT NULL,
+        turn_no INTEGER NOT NULL, message_id TEXT NOT NULL, status TEXT NOT NULL,
+        fence INTEGER NOT NULL, accepted INTEGER NOT NULL, ended INTEGER, salt BLOB, error TEXT,
+        input BLOB, reply BLOB,
+        UNIQUE (session_key, turn_no), UNIQUE (session_key, message_id))""",
     """CREATE TABLE step (
-        session_id TEXT NOT NULL, turn_no INTEGER NOT NULL, seq INTEGER NOT NULL,
-        attempt INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, effect TEXT NOT NULL,
-        idem_key TEXT NOT NULL, args_hash BLOB NOT NULL, status TEXT NOT NULL,
-        fence INTEGER NOT NULL, blanked INTEGER NOT NULL, started INTEGER NOT NULL,
-        finished INTEGER, args BLOB, result BLOB,
-        PRIMARY KEY (session_id, turn_no, seq, attempt)) WITHOUT ROWID""",
+        turn_key INTEGER NOT NULL, seq INTEGER NOT NULL, attempt INTEGER NOT NULL,
+        kind TEXT NOT NULL, name TEXT NOT NULL, effect TEXT NOT NULL, idem_key TEXT NOT NULL,
+        args_hash BLOB NOT NULL, status TEXT NOT NULL, fence INTEGER NOT NULL,
+        blanked INTEGER NOT NULL, started INTEGER NOT NULL, finished INTEGER, args BLOB,
+        result BLOB, PRIMARY KEY (turn_key, seq, attempt)) WITHOUT ROWID""",
     """CREATE TABLE message (
-        session_id TEXT NOT NULL, seq INTEGER NOT NULL, turn_no INTEGER NOT NULL,
-        doc BLOB NOT NULL, PRIMARY KEY (session_id, seq)) WITHOUT ROWID""",
+        session_key INTEGER NOT NULL, seq INTEGER NOT NULL, turn_no INTEGER NOT NULL,
+        doc BLOB NOT NULL, PRIMARY KEY (session_key, seq)) WITHOUT ROWID""",
     """CREATE TABLE "commit" (
-        session_id TEXT NOT NULL, turn_no INTEGER NOT NULL, seq INTEGER NOT NULL,
-        doc BLOB NOT NULL, PRIMARY KEY (session_id, turn_no, seq)) WITHOUT ROWID""",
+        turn_key INTEGER NOT NULL, seq INTEGER NOT NULL, doc BLOB NOT NULL,
+        PRIMARY KEY (turn_key, seq)) WITHOUT ROWID""",
     "CREATE TABLE chart (digest TEXT NOT NULL PRIMARY KEY, doc BLOB NOT NULL)",
-    # AUTOINCREMENT: an id that comes back would be taken for a message that was seen before.
+    # Likewise here: an id that comes back would be taken for a message that was seen before.
     """CREATE TABLE outbox (
-        id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, turn_no INTEGER NOT NULL,
-        sent_at INTEGER, payload BLOB NOT NULL)""",
-    "CREATE INDEX outbox_session ON outbox (session_id)",
+        id INTEGER PRIMARY KEY AUTOINCREMENT, session_key INTEGER NOT NULL,
+        turn_no INTEGER NOT NULL, sent_at INTEGER, payload BLOB NOT NULL)""",
+    "CREATE INDEX outbox_session ON outbox (session_key)",
     "CREATE INDEX outbox_unsent ON outbox (id) WHERE sent_at IS NULL",
     """CREATE TABLE timer (
-        id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, due_ms REAL NOT NULL,
-        payload BLOB NOT NULL)""",
-    "CREATE INDEX timer_session ON timer (session_id)",
+        id INTEGER PRIMARY KEY AUTOINCREMENT, session_key INTEGER NOT NULL,
+        due_ms REAL NOT NULL, payload BLOB NOT NULL)""",
+    "CREATE INDEX timer_session ON timer (session_key)",
     "CREATE INDEX timer_due ON timer (due_ms)",
     # until: when the row stops counting, so that rows of people who left can go without a search.
     "CREATE TABLE rate (user_id TEXT NOT NULL, tool TEXT NOT NULL, until INTEGER NOT NULL)",

@@ -222,7 +222,7 @@ class SqliteStore:
         return await self._readers.do(reads.turns, session_id, after, limit, last)
 
     async def journal(self, session_id: str, turn_no: int) -> tuple[JournalEntry, ...]:
-        return await self._readers.do(journal.steps_of, session_id, turn_no)
+        return await self._readers.do(reads.journal, session_id, turn_no)
 
     async def messages(
         self,

@@ -24,7 +24,19 @@ ORDER BY until DESC LIMIT 1 OFFSET ?"""
 
 _COUNT: Final = f"INSERT INTO rate (user_id, tool, until) VALUES (?, ?, {NOW} + ?)"
 
-_OF_CONVERSATIONS: Final = ("turn", "step", "message", '"commit"', "outbox", "timer")
+_SESSIONS = "session_key IN (SELECT session_key FROM session WHERE user_id = ?)"
+_TURNS = f"turn_key IN (SELECT turn_key FROM turn WHERE {_SESSIONS})"
+
+# In this order: the rows of a turn are found by the turn, those of a conversation by it.
+_FORGET: Final = (
+    f"DELETE FROM step WHERE {_TURNS}",
+    f'DELETE FROM "commit" WHERE {_TURNS}',
+    *(
+        f"DELETE FROM {table} WHERE {_SESSIONS}"
+        for table in ("turn", "message", "outbox", "timer", "document", "cursor")
+    ),
+    "DELETE FROM rate WHERE user_id = ?",
+)
 
 
 def put_charts(db: sqlite3.Connection, docs: Sequence[tuple[str, bytes]]) -> None:
@@ -52,10 +64,6 @@ def mark_sent(db: sqlite3.Connection, output_id: int) -> bool:
 
 
 def forget(db: sqlite3.Connection, user_id: str) -> int:
-    for table in _OF_CONVERSATIONS:
-        db.execute(
-            f"DELETE FROM {table} WHERE session_id IN (SELECT id FROM session WHERE user_id = ?)",
-            (user_id,),
-        )
-    db.execute("DELETE FROM rate WHERE user_id = ?", (user_id,))
+    for statement in _FORGET:
+        db.execute(statement, (user_id,))
     return db.execute("DELETE FROM session WHERE user_id = ?", (user_id,)).rowcount

@@ -6,7 +6,7 @@ Each attempt is a row. What an interrupted call means for the turn is the caller
 from __future__ import annotations
 
 import sqlite3
-from typing import Any, Final
+from typing import Final
 
 from saywhy.stores.refusals import fenced, no_such_call
 from saywhy.stores.sqlite_file import NOW
@@ -19,68 +19,63 @@ from saywhy.stores.store import (
     Prior,
     Rows,
     hash_of,
-    merged,
 )
 
-_COLUMNS = "seq, attempt, kind, name, effect, idem_key, args_hash, args, status, result"
+_COLUMNS = """step.seq, step.attempt, step.kind, step.name, step.effect, step.idem_key,
+       step.args_hash, step.args, step.status, step.result"""
 
-_STEPS: Final = f"""
-SELECT {_COLUMNS} FROM step WHERE session_id = ? AND turn_no = ? ORDER BY seq, attempt"""
+_STEPS: Final = f"SELECT {_COLUMNS} FROM step WHERE turn_key = ? ORDER BY seq, attempt"
 
 _EARLIER: Final = f"""
-SELECT {_COLUMNS} FROM step WHERE session_id = ? AND turn_no > ? AND turn_no < ?
-ORDER BY turn_no DESC, seq DESC, attempt DESC LIMIT {MAX_EARLIER}"""
+SELECT {_COLUMNS} FROM turn JOIN step ON step.turn_key = turn.turn_key
+WHERE session_key = ? AND turn_no > ? AND turn_no < ?
+ORDER BY turn_no DESC, step.seq DESC, step.attempt DESC LIMIT {MAX_EARLIER}"""
 
 _INSERT = """
-INSERT INTO step (session_id, turn_no, seq, attempt, kind, name, effect, idem_key, args_hash,
-                  status, fence, blanked, started, args)"""
+INSERT INTO step (turn_key, seq, attempt, kind, name, effect, idem_key, args_hash, status, fence,
+                  blanked, started, args)"""
 
 # The fence is checked by the row it selects, so that check and write are one statement.
 _ASK: Final = f"""{_INSERT}
-SELECT session_id, turn_no, ?, 1, ?, ?, ?, ?, ?, 'asked', fence, 0, {NOW}, ?
-FROM turn WHERE session_id = ? AND turn_no = ? AND fence = ? AND status = 'running'
+SELECT turn_key, ?, 1, ?, ?, ?, ?, ?, 'asked', fence, 0, {NOW}, ?
+FROM turn WHERE turn_key = ? AND fence = ? AND status = 'running'
 ON CONFLICT DO NOTHING"""
 
 _ASK_AGAIN: Final = f"""{_INSERT}
-SELECT session_id, turn_no, seq, attempt + 1, kind, name, effect, idem_key, args_hash,
-       'asked', ?, 0, {NOW}, args
-FROM step WHERE session_id = ? AND turn_no = ? AND seq = ? ORDER BY attempt DESC LIMIT 1"""
+SELECT turn_key, seq, attempt + 1, kind, name, effect, idem_key, args_hash, 'asked', ?, 0, {NOW},
+       args
+FROM step WHERE turn_key = ? AND seq = ? ORDER BY attempt DESC LIMIT 1"""
 
 _PRIOR: Final = """
 SELECT step.kind, step.name, step.args_hash, step.status, step.result
-FROM turn LEFT JOIN step
-    ON step.session_id = turn.session_id AND step.turn_no = turn.turn_no AND step.seq = ?
-WHERE turn.session_id = ? AND turn.turn_no = ? AND turn.fence = ? AND turn.status = 'running'
+FROM turn LEFT JOIN step ON step.turn_key = turn.turn_key AND step.seq = ?
+WHERE turn.turn_key = ? AND turn.fence = ? AND turn.status = 'running'
 ORDER BY step.status = 'answered', step.attempt"""
 
-_SAVE_CURSOR: Final = "UPDATE turn SET doc = ? WHERE session_id = ? AND turn_no = ?"
+_SAVE_CURSOR: Final = """
+INSERT INTO cursor (session_key, doc) SELECT session_key, ? FROM turn WHERE turn_key = ?
+ON CONFLICT (session_key) DO UPDATE SET doc = excluded.doc"""
 
 _ADD_COMMIT: Final = """
-INSERT INTO "commit" (session_id, turn_no, seq, doc) VALUES (?, ?, ?, ?)
-ON CONFLICT DO NOTHING"""
+INSERT INTO "commit" (turn_key, seq, doc) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"""
 
 # The newest attempt made by this claim or before it: never that of a worker who came later.
 _ANSWER: Final = f"""
-UPDATE step SET status = 'answered', finished = {NOW},
-                result = CASE blanked WHEN 0 THEN ? END
-WHERE session_id = ? AND turn_no = ? AND seq = ? AND status <> 'answered' AND attempt = (
-    SELECT max(attempt) FROM step
-    WHERE session_id = ? AND turn_no = ? AND seq = ? AND fence <= ?)"""
+UPDATE step SET status = 'answered', finished = {NOW}, result = CASE blanked WHEN 0 THEN ? END
+WHERE turn_key = ? AND seq = ? AND status <> 'answered' AND attempt = (
+    SELECT max(attempt) FROM step WHERE turn_key = ? AND seq = ? AND fence <= ?)"""
 
 _KNOWN: Final = """
-SELECT EXISTS (SELECT 1 FROM step WHERE session_id = turn.session_id
-               AND turn_no = turn.turn_no AND seq = ?)
-FROM turn WHERE session_id = ? AND turn_no = ?"""
+SELECT EXISTS (SELECT 1 FROM step WHERE step.turn_key = turn.turn_key AND seq = ?)
+FROM turn WHERE turn_key = ?"""
 
-_CLOSE: Final = """
-UPDATE step SET status = 'unknown' WHERE session_id = ? AND turn_no = ? AND status = 'asked'"""
+_CLOSE: Final = "UPDATE step SET status = 'unknown' WHERE turn_key = ? AND status = 'asked'"
 _BLANK_ALL: Final = """
 UPDATE step SET args = NULL, result = NULL, blanked = 1,
                 status = CASE status WHEN 'asked' THEN 'unknown' ELSE status END
-WHERE session_id = ? AND turn_no = ?"""
+WHERE turn_key = ?"""
 _BLANK_ONE: Final = """
-UPDATE step SET args = NULL, result = NULL, blanked = 1
-WHERE session_id = ? AND turn_no = ? AND seq = ?"""
+UPDATE step SET args = NULL, result = NULL, blanked = 1 WHERE turn_key = ? AND seq = ?"""
 
 
 def intent(
@@ -93,16 +88,15 @@ def intent(
     previous_result: tuple[int, bytes] | None,
     again: bool,
 ) -> Prior:
-    key = (claim.session_id, claim.turn_no)
     args_hash = hash_of(call.args, claim.salt)
     row = (seq, call.kind, call.name, call.effect, call.key, args_hash, call.args)
-    asked = db.execute(_ASK, (*row, *key, claim.fence)).rowcount
+    asked = db.execute(_ASK, (*row, claim.turn_key, claim.fence)).rowcount
     prior = Prior("fresh") if asked else _prior(db, claim, seq, call, args_hash)
     if prior.status == "diverged":
         return prior
     if prior.status == "interrupted" and (again or call.effect != "once"):
-        db.execute(_ASK_AGAIN, (claim.fence, *key, seq))
-    db.execute(_SAVE_CURSOR, (doc, *key))
+        db.execute(_ASK_AGAIN, (claim.fence, claim.turn_key, seq))
+    db.execute(_SAVE_CURSOR, (doc, claim.turn_key))
     add_commits(db, claim, commits)
     if previous_result is not None:
         result(db, claim, *previous_result)
@@ -111,8 +105,7 @@ def intent(
 
 def _prior(db: sqlite3.Connection, claim: Claim, seq: int, call: Call, args_hash: bytes) -> Prior:
     """What stands in the way of a new intent: another worker's fence, or an earlier intent."""
-    key = (claim.session_id, claim.turn_no, claim.fence)
-    rows = db.execute(_PRIOR, (seq, *key)).fetchall()
+    rows = db.execute(_PRIOR, (seq, claim.turn_key, claim.fence)).fetchall()
     if not rows:
         raise fenced(claim)
     kind, name, known_hash, status, answer = rows[-1]
@@ -124,10 +117,10 @@ def _prior(db: sqlite3.Connection, claim: Claim, seq: int, call: Call, args_hash
 
 
 def result(db: sqlite3.Connection, claim: Claim, seq: int, result: bytes) -> None:
-    key = (claim.session_id, claim.turn_no, seq)
+    key = (claim.turn_key, seq)
     if db.execute(_ANSWER, (result, *key, *key, claim.fence)).rowcount:
         return
-    rows = db.execute(_KNOWN, (seq, claim.session_id, claim.turn_no)).fetchall()
+    rows = db.execute(_KNOWN, (seq, claim.turn_key)).fetchall()
     if rows and not rows[0][0]:  # no row at all: the person was forgotten meanwhile
         raise no_such_call(claim, seq)
 
@@ -135,8 +128,7 @@ def result(db: sqlite3.Connection, claim: Claim, seq: int, result: bytes) -> Non
 def add_commits(db: sqlite3.Connection, claim: Claim, commits: Rows) -> None:
     """A commit recorded once stays as it was, should a resumed turn hand it in again."""
     if commits:
-        key = (claim.session_id, claim.turn_no)
-        db.executemany(_ADD_COMMIT, [(*key, seq, doc) for seq, doc in commits])
+        db.executemany(_ADD_COMMIT, [(claim.turn_key, seq, doc) for seq, doc in commits])
 
 
 def end_steps(
@@ -145,29 +137,23 @@ def end_steps(
     """The turn is over: nobody waits for an answer any more, and secrets go."""
     if previous_result is not None:
         result(db, claim, *previous_result)
-    key = (claim.session_id, claim.turn_no)
     if blank == "all":
-        db.execute(_BLANK_ALL, key)
+        db.execute(_BLANK_ALL, (claim.turn_key,))
         return
-    db.execute(_CLOSE, key)
+    db.execute(_CLOSE, (claim.turn_key,))
     if blank:
-        db.executemany(_BLANK_ONE, [(*key, seq) for seq in sorted(blank)])
+        db.executemany(_BLANK_ONE, [(claim.turn_key, seq) for seq in sorted(blank)])
 
 
-def steps_of(db: sqlite3.Connection, session_id: str, turn_no: int) -> tuple[JournalEntry, ...]:
-    rows = db.execute(_STEPS, (session_id, turn_no)).fetchall()
-    return tuple(JournalEntry(*row) for row in rows)
-
-
-def merged_steps(db: sqlite3.Connection, session_id: str, turn_no: int) -> tuple[JournalEntry, ...]:
-    return merged(steps_of(db, session_id, turn_no))
+def steps_of(db: sqlite3.Connection, turn_key: int) -> tuple[JournalEntry, ...]:
+    return tuple(JournalEntry(*row) for row in db.execute(_STEPS, (turn_key,)).fetchall())
 
 
 def earlier_steps(
-    db: sqlite3.Connection, session_id: str, done_no: int, turn_no: int
+    db: sqlite3.Connection, session_key: int, done_no: int, turn_no: int
 ) -> tuple[JournalEntry, ...]:
     """Calls of the turns between the last finished one and this one, oldest first."""
     if done_no == turn_no - 1:
         return ()
-    rows: list[tuple[Any, ...]] = db.execute(_EARLIER, (session_id, done_no, turn_no)).fetchall()
+    rows = db.execute(_EARLIER, (session_key, done_no, turn_no)).fetchall()
     return tuple(JournalEntry(*row) for row in reversed(rows))

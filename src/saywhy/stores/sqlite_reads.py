@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, TypeVarTuple
 
 from saywhy.stores.sqlite_file import NOW, Synchronous, connect, named
+from saywhy.stores.sqlite_journal import steps_of
 from saywhy.stores.store import (
+    JournalEntry,
     StoredCommit,
     StoredMessage,
     StoredOutput,
@@ -30,33 +32,40 @@ Ts = TypeVarTuple("Ts")
 READERS: Final = 4
 
 _SESSION = """
-SELECT id, user_id, version, doc, lease_until IS NOT NULL,
-       (SELECT coalesce(max(turn_no), 0) FROM turn WHERE session_id = id)
-FROM session WHERE """
-_ONE_SESSION: Final = f"{_SESSION} id = ?"
-_ALL_SESSIONS: Final = f"{_SESSION} id > ? ORDER BY id LIMIT ?"
-_USER_SESSIONS: Final = f"{_SESSION} user_id = ? AND id > ? ORDER BY id LIMIT ?"
+SELECT s.id, s.user_id, s.version, d.doc, s.lease_until IS NOT NULL,
+       (SELECT coalesce(max(turn_no), 0) FROM turn WHERE turn.session_key = s.session_key)
+FROM session AS s LEFT JOIN document AS d ON d.session_key = s.session_key
+WHERE """
+_ONE_SESSION: Final = f"{_SESSION} s.id = ?"
+_ALL_SESSIONS: Final = f"{_SESSION} s.id > ? ORDER BY s.id LIMIT ?"
+_USER_SESSIONS: Final = f"{_SESSION} s.user_id = ? AND s.id > ? ORDER BY s.id LIMIT ?"
 
-_TURN = """
-SELECT turn_no, message_id, status, input, reply, error FROM turn WHERE session_id = ? """
+_OF_SESSION = "session_key = (SELECT session_key FROM session WHERE id = ?)"
+
+_TURN = f"SELECT turn_no, message_id, status, input, reply, error FROM turn WHERE {_OF_SESSION}"
 _TURNS_AFTER: Final = f"{_TURN} AND turn_no > ? ORDER BY turn_no LIMIT ?"
 _TURNS_LAST: Final = f"{_TURN} ORDER BY turn_no DESC LIMIT ?"
+_TURN_KEY: Final = f"SELECT turn_key FROM turn WHERE {_OF_SESSION} AND turn_no = ?"
 
-_MESSAGE = "SELECT seq, turn_no, doc FROM message WHERE session_id = ? "
+_MESSAGE = f"SELECT seq, turn_no, doc FROM message WHERE {_OF_SESSION}"
 _MESSAGES: Final = f"{_MESSAGE} ORDER BY seq LIMIT ?"
 _MESSAGES_AFTER: Final = f"{_MESSAGE} AND seq > ? ORDER BY seq LIMIT ?"
 _MESSAGES_LAST: Final = f"{_MESSAGE} ORDER BY seq DESC LIMIT ?"
 
-_COMMIT = 'SELECT turn_no, seq, doc FROM "commit" WHERE session_id = ? '
+_COMMIT = f"""
+SELECT turn_no, seq, doc FROM turn JOIN "commit" ON "commit".turn_key = turn.turn_key
+WHERE {_OF_SESSION}"""
 _COMMITS: Final = f"{_COMMIT} ORDER BY turn_no, seq"
 _COMMITS_TURN: Final = f"{_COMMIT} AND turn_no = ? ORDER BY seq"
 _COMMITS_LAST: Final = f"""{_COMMIT} AND turn_no > (
-    SELECT coalesce(max(turn_no), 0) - ? FROM turn WHERE session_id = ?) ORDER BY turn_no, seq"""
+    SELECT coalesce(max(turn_no), 0) - ? FROM turn WHERE {_OF_SESSION}) ORDER BY turn_no, seq"""
 
 _DUE: Final = f"""
-SELECT id, session_id, due_ms, payload FROM timer WHERE due_ms <= {NOW} ORDER BY due_ms LIMIT ?"""
+SELECT timer.id, session.id, due_ms, payload FROM timer JOIN session USING (session_key)
+WHERE due_ms <= {NOW} ORDER BY due_ms LIMIT ?"""
 _UNSENT: Final = """
-SELECT id, session_id, turn_no, payload FROM outbox WHERE sent_at IS NULL ORDER BY id LIMIT ?"""
+SELECT outbox.id, session.id, turn_no, payload FROM outbox JOIN session USING (session_key)
+WHERE sent_at IS NULL ORDER BY outbox.id LIMIT ?"""
 
 
 class Readers:
@@ -121,6 +130,11 @@ def turns(
     else:
         rows = db.execute(_TURNS_LAST, (session_id, last)).fetchall()[::-1]
     return tuple(StoredTurn(*row) for row in rows)
+
+
+def journal(db: sqlite3.Connection, session_id: str, turn_no: int) -> tuple[JournalEntry, ...]:
+    row = db.execute(_TURN_KEY, (session_id, turn_no)).fetchone()
+    return () if row is None else steps_of(db, row[0])
 
 
 def messages(

@@ -100,6 +100,8 @@ class Claim(msgspec.Struct, frozen=True):
     salt: bytes
     """Mixed into the hashes of arguments, and erased with them: a blanked secret that is short
     could be guessed from a plain hash."""
+    turn_key: int = 0
+    """The store's own number for the turn, never given twice; means nothing elsewhere."""
 
 
 class Prior(msgspec.Struct, frozen=True):
