@@ -36,7 +36,7 @@ class Attempt(msgspec.Struct, frozen=True, rename="camel"):
     """The tool's name, not its id."""
     implementation: str
     transaction_id: str | None
-    at: float
+    at: int
     """Milliseconds since 1970."""
 
 
@@ -130,7 +130,9 @@ async def call_tool(
     attempts: list[Attempt] = []
 
     def record() -> int:
-        attempt = Attempt(tool.name, tool.implementation.type, context.transaction_id, clock.now())
+        attempt = Attempt(
+            tool.name, tool.implementation.type, context.transaction_id, int(clock.now())
+        )
         attempts.append(attempt)
         if on_attempt is not None:
             on_attempt(attempt)

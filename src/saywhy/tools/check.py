@@ -41,7 +41,7 @@ def below(place: Place, *parts: str) -> Place:
 
 def _word(value: Any) -> str:
     if isinstance(value, str):
-        return f'the text "{value}"'
+        return f'"{value}"'
     if isinstance(value, list | tuple):
         return "a list"
     if isinstance(value, Mapping):
@@ -88,6 +88,13 @@ def _parameters(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
 def _flat_parameters(
     raw: Mapping[str, Any], parameters: Mapping[str, Any], where: Place
 ) -> Iterator[Problem]:
+    required = raw.get("required")
+    if not isinstance(required or [], list | tuple):
+        yield Problem(
+            f"`required` of tool {_name(raw)} must be a list, not {_word(required)}",
+            where,
+            hint='write "required": ["amount"]',
+        )
     for name, schema in parameters.items():
         if not isinstance(schema, Mapping):
             yield Problem(
@@ -124,8 +131,10 @@ def _implementation(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
     kind = implementation.get("type")
     if kind not in KINDS:
         yield Problem(
-            f"tool {_name(raw)} has the unknown type {_word(kind)}",
-            below(where, "type"),
+            f"tool {_name(raw)} is of the unknown type {_word(kind)}"
+            if kind
+            else f"the implementation of tool {_name(raw)} has no `type`",
+            below(where, "type") if kind else where,
             hint=did_you_mean(str(kind), KINDS) or "a tool is local, http, mock or mcp",
             known_names=KINDS,
         )
@@ -142,7 +151,9 @@ def _needed_key(
     value = implementation.get(key) if key else "given"
     if not isinstance(value, str) or not value:
         yield Problem(
-            f"the {implementation['type']} tool {_name(raw)} has no `{key}`",
+            f"`{key}` of tool {_name(raw)} must be text, not {_word(value)}"
+            if value
+            else f"the {implementation['type']} tool {_name(raw)} has no `{key}`",
             where,
             hint="name the approved function to call"
             if key == "function"
@@ -172,6 +183,13 @@ def _figures(
             below(where, "timeout"),
             hint="milliseconds; leave it out for 5000 (local) or 20000 (http)",
         )
+    if not isinstance(implementation.get("thread", True), bool):
+        yield Problem(
+            f"`thread` of tool {_name(raw)} must be true or false, "
+            f"not {_word(implementation['thread'])}",
+            below(where, "thread"),
+            hint="false runs the function on the event loop, where no time limit can end it",
+        )
     if retries is not None and not (_is_number(retries, above=-1) and retries == int(retries)):
         yield Problem(
             f"`retries` of tool {_name(raw)} must be a whole number from 0, not {_word(retries)}",
@@ -192,6 +210,7 @@ def _security(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
         yield Problem(
             f"`security` of tool {_name(raw)} must be an object, not {_word(security)}",
             below(place, "security"),
+            hint='write {"rateLimit": {"requests": 10, "window": 60000}}',
         )
         return
     limit = security.get("rateLimit")
@@ -206,9 +225,9 @@ def _security(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
         )
         return
     for key in ("requests", "window"):
-        if not _is_number(limit.get(key), above=0):
+        if not _is_number(limit.get(key), above=0) or limit[key] < 1:
             yield Problem(
-                f"`{key}` of the rate limit of tool {_name(raw)} must be a number above 0, "
+                f"`{key}` of the rate limit of tool {_name(raw)} must be a number from 1, "
                 f"not {_word(limit.get(key))}",
                 where,
                 hint='write {"requests": 10, "window": 60000}; the window is in milliseconds',
@@ -219,7 +238,7 @@ def _effect(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
     effect = raw.get("effect")
     if effect is not None and effect not in EFFECTS:
         yield Problem(
-            f"`effect` of tool {_name(raw)} is {_word(effect)}",
+            f"`effect` of tool {_name(raw)} must be reads, repeatable or once, not {_word(effect)}",
             below(place, "effect"),
             hint=did_you_mean(str(effect), EFFECTS)
             or "`reads` changes nothing, `repeatable` may be repeated with its key, `once` not",

@@ -66,7 +66,8 @@ Kind: TypeAlias = Callable[[Invocation], Awaitable[Outcome]]
 
 def fault_of(error: BaseException) -> tuple[str, str]:
     """Message and name of an error for a conversation: never empty, a `KeyError` readable."""
-    name = getattr(error, "name", None)
+    # Asked of the class: some errors of Python itself carry the name of something else.
+    name = getattr(type(error), "name", None)
     name = name if isinstance(name, str) and name else type(error).__name__
     message = str(error).strip()
     if isinstance(error, KeyError):

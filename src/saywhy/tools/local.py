@@ -15,6 +15,8 @@ from functools import lru_cache, partial
 from pathlib import PurePath
 from typing import Any, Final
 
+import msgspec
+
 from saywhy.errors import did_you_mean
 from saywhy.tools.arguments import plain
 from saywhy.tools.invocation import Invocation, Outcome, fault_of
@@ -136,15 +138,8 @@ def _bound(
     at = plan.context_at
     if at is None or at < len(positional) or (CONTEXT in tool.properties and at != float("inf")):
         return partial(function, *positional)
-    base = invocation.context
-    context = type(base)(
-        session_id=base.session_id,
-        user_id=base.user_id,
-        transaction_id=base.transaction_id,
-        key=base.key,
-        tool=tool.id,
-        attempt=attempt,
-        clock=invocation.clock,
+    context = msgspec.structs.replace(
+        invocation.context, tool=tool.id, attempt=attempt, clock=invocation.clock
     )
     return partial(function, *positional, context=context)
 
@@ -179,6 +174,8 @@ async def _in_thread(invocation: Invocation, plan: _Plan, call: Callable[[], Any
         job = SHARED.start(call)
     except TooManyLost as error:
         return Outcome(fault=error.message, fault_name=error.name, hint=error.hint)
+    except RuntimeError as error:  # the operating system refused another thread
+        return Outcome(fault=str(error), fault_name="RuntimeError", hint="the program has too many")
     try:
         if not job.done_within(plan.grace_seconds if job.started else 0):
             await invocation.clock.wait_for(job.wait(), _seconds(invocation))

@@ -23,7 +23,6 @@ import msgspec
 from saywhy.errors import StateValueError
 from saywhy.values import MAX_DEPTH, Key, freeze
 
-
 _WHERE: Final = ("the answer",)
 
 

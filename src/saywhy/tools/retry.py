@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 
 from saywhy.tools.check import Effect
-from saywhy.tools.pattern import found
+from saywhy.tools.pattern import MAX_TEXT, found
 from saywhy.tools.schema import REFUSED
 
 Action: TypeAlias = Literal["retry", "skip", "fallback", "ask_user", "give_up"]
@@ -31,7 +31,10 @@ _WORTH_IT_WORDS: Final = ("fetch failed", "timeout", "timed out", "econnrefused"
 _WORTH_IT_STATUS: Final = frozenset({502, 503})
 
 _STATUS: Final = re.compile(
-    r"\b(?:HTTP(?:/\d(?:\.\d)?)?|status(?: code)?)[ :=]{1,2}([1-5]\d\d)\b", re.IGNORECASE | re.ASCII
+    r"\b(?:HTTP(?:/\d(?:\.\d)?)?|(?:status|error)(?: code)?)[ :=]{1,2}([1-5]\d\d)\b"
+    r"|\b([45]\d\d) (?:Internal Server Error|Bad Gateway|Service Unavailable|Gateway Time-?out"
+    r"|Request Time-?out|Conflict|Too Many Requests|Not Found|Unauthorized|Forbidden|Bad Request)",
+    re.IGNORECASE | re.ASCII,
 )
 _LAST_FAILED: Final = "Failed "
 
@@ -89,11 +92,12 @@ def decide(
 def _first_match(
     conditions: Iterable[Mapping[str, Any]], message: str
 ) -> tuple[int, Action, str] | None:
+    head = message[:MAX_TEXT]  # the rest is a response body or the like
     for number, condition in enumerate(conditions):
         pattern = str(condition.get("errorPattern") or "")
-        if pattern and found(pattern, message, ignore_case=True):
-            action = condition.get("action")
-            return number, action if action in ACTIONS else "retry", f"errorPattern {pattern}"
+        action = condition.get("action") or "retry"
+        if pattern and action in ACTIONS and found(pattern, head, ignore_case=True):
+            return number, action, f"errorPattern {pattern}"
     return None
 
 
@@ -106,6 +110,8 @@ def _allowance(
     default_max_retries: int,
 ) -> tuple[int, str]:
     """How many retries there may be in all, and why."""
+    if max_retries == 0:
+        return 0, "maxRetries is 0"
     if max_retries is not None:
         if matched is not None:
             return max_retries, matched[2]
@@ -147,7 +153,7 @@ def status_in(message: str) -> int | None:
     A number standing alone is none: amounts and ids look the same.
     """
     hit = _STATUS.search(message)
-    return int(hit[1]) if hit else None
+    return int(hit[1] or hit[2]) if hit else None
 
 
 def delay(strategy: Strategy, retry_delay_ms: float, attempt: int) -> float:

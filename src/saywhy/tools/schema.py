@@ -8,6 +8,7 @@ one after the other. Checking given arguments against the schema is `arguments`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from saywhy.values import freeze, thaw
@@ -15,7 +16,7 @@ from saywhy.values import freeze, thaw
 Style: TypeAlias = Literal["object", "positional"]
 
 BACKTRACK_LIMIT: Final = 100_000
-"""Steps a pattern with look-around or back-references may take; plain ones are linear anyway."""
+"""Times the search for a pattern may go back; plain patterns never do."""
 
 
 REFUSED: Final = "Tool argument validation failed"
@@ -66,7 +67,8 @@ def normalise(definition: Mapping[str, Any]) -> tuple[dict[str, Any], Style, tup
     tree: dict[str, Any] = thaw(freeze(parameters))
     if is_object_form(tree):
         return {"type": "object", "properties": {}, **tree}, "object", ()
-    required = [name for name in definition.get("required") or () if name in tree]
+    listed = definition.get("required")
+    required = [name for name in listed if name in tree] if isinstance(listed, list | tuple) else []
     order = tuple(dict.fromkeys((*required, *tree)))
     schema: dict[str, Any] = {"type": "object", "properties": tree}
     if required:
@@ -83,11 +85,12 @@ def compile_schema(schema: Mapping[str, Any]) -> SchemaCheck:
     """
     import jsonschema_rs
 
-    return jsonschema_rs.validator_for(
-        thaw(freeze(schema)),
-        offline=True,
-        pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACK_LIMIT),
-    )
+    tree = thaw(freeze(schema))
+    with suppress(ValueError):  # its patterns need a search that can go back
+        linear = jsonschema_rs.RegexOptions()
+        return jsonschema_rs.validator_for(tree, offline=True, pattern_options=linear)
+    careful = jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACK_LIMIT)
+    return jsonschema_rs.validator_for(tree, offline=True, pattern_options=careful)
 
 
 def explain(error: Any) -> str:
@@ -121,6 +124,8 @@ def describe(error: SchemaError) -> str:
     where = path_text(error.instance_path)
     if error.kind.name == "type":
         return f"{where} must be {_one_of_types(error.kind.value)}, not {_kind_of(error.instance)}"
+    if type(error.kind).__name__ == "BacktrackLimitExceeded":
+        return f"{where} takes too long to be compared with its pattern"
     if rule is None:
         return f"{where} breaks the rule `{error.kind.name}`"
     return f"{where} {rule(error.kind.value)}"

@@ -133,8 +133,8 @@ class Threads:
                     f"{self._lost} functions still run though their time is up",
                     hint="give network calls inside functions a timeout of their own",
                 )
-            self._running += 1
             thread = self._idle.pop() if self._idle else self._another()
+            self._running += 1
             if thread is None:
                 self._waiting.append(job)
                 return job
@@ -157,8 +157,9 @@ class Threads:
             self._lost += 1
             self._threads -= 1
             if self._waiting:
-                thread = self._another()
-                following = self._next_waiting()
+                with contextlib.suppress(RuntimeError):  # no thread to be had: they wait on
+                    thread = self._another()
+                    following = self._next_waiting()
         if thread is not None and following is not None:
             thread.take(following)
         return True
@@ -185,8 +186,9 @@ class Threads:
     def _another(self) -> _Thread | None:
         if self._threads >= self._limit:
             return None
+        thread = _Thread(self)
         self._threads += 1
-        return _Thread(self)
+        return thread
 
 
 class _Thread:
