@@ -65,6 +65,17 @@ def test_its_size_is_bounded() -> None:
     assert asyncio.run(main()) == 100
 
 
+def test_who_called_longest_ago_is_forgotten_first() -> None:
+    """Asking, even in vain, keeps a user remembered."""
+
+    async def main() -> list[bool]:
+        limiter = MemoryLimiter(FakeClock(auto=False), users=2)
+        users = ("a", "b", "a", "c", "a", "b")
+        return [await limiter.allow(user, "A", 1, 1000) is None for user in users]
+
+    assert asyncio.run(main()) == [True, True, False, True, False, True]
+
+
 @pytest.mark.parametrize(
     ("window_ms", "text"),
     [
