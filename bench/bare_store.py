@@ -47,7 +47,7 @@ SELECT max(attempt) FROM step WHERE turn_key = ? AND seq = ? AND fence <= ?)"""
 END = f"""UPDATE session SET fence = fence + 1, version = version + 1, done_no = ?,
 owner = NULL, ended_no = ?, lease_until = (SELECT {NOW} FROM turn
 WHERE turn.session_key = session.session_key AND turn_no > ? AND status = 'queued' LIMIT 1)
-WHERE id = ? AND fence = ? AND version = ? RETURNING session_key, lease_until IS NOT NULL"""
+WHERE id = ? AND fence = ? AND version = ? RETURNING session_key"""
 SAVE_DOCUMENT = """INSERT INTO document (session_key, doc) VALUES (?, ?)
 ON CONFLICT (session_key) DO UPDATE SET doc = excluded.doc"""
 END_TURN = f"""UPDATE turn SET status = 'done', reply = ?, error = NULL, ended = {NOW},

@@ -1,7 +1,7 @@
-"""How a worker that found nothing to do is told, inside one process, that there is something now.
+"""How those who wait for work or for a reply are told, inside one process, to look again.
 
-A bell rung while nobody listens is remembered once, so that work which arrives between a vain
-claim and the wait is not slept through. Other processes are not reached: waiting has an end.
+A bell rung while nobody listens is remembered once, so that what happens between a vain look and
+the wait is not slept through. Other processes are not reached: waiting has an end.
 """
 
 from __future__ import annotations

@@ -325,8 +325,7 @@ class MemoryStore:
     def _end(self, session: MemorySession, claim: Claim, doc: bytes | None, messages: Rows) -> None:
         session.end(claim, doc, messages, self._clock.now())
         self._note_open(session)
-        if session.lease_until is not None:
-            self._bell.ring()
+        self._bell.ring()
 
     def _note_open(self, session: MemorySession) -> None:
         if session.lease_until is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -21,7 +22,7 @@ from saywhy.stores import sqlite_turn as turn
 from saywhy.stores.bell import Bell
 from saywhy.stores.migrations import migrate
 from saywhy.stores.refusals import check_rate
-from saywhy.stores.sqlite_file import Synchronous, connect, named
+from saywhy.stores.sqlite_file import BUSY_SECONDS, Synchronous, connect, named
 from saywhy.stores.sqlite_reads import Readers
 from saywhy.stores.sqlite_writer import Writer
 from saywhy.stores.store import (
@@ -48,11 +49,17 @@ class SqliteStore:
     """A `Store` in one file. `synchronous="NORMAL"` trades the last moments at a power cut for
     speed; nothing is lost by either when only the process dies."""
 
-    def __init__(self, path: str | Path, *, synchronous: Synchronous = "FULL") -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        synchronous: Synchronous = "FULL",
+        busy_seconds: float = BUSY_SECONDS,
+    ) -> None:
         if str(path) == ":memory:":
             raise CallerError("the SQLite store needs a file", hint="MemoryStore keeps no file")
         self.path = Path(path)
-        self._synchronous: Synchronous = synchronous
+        self._connect = partial(connect, self.path, synchronous, busy_seconds)
         self._opened: tuple[Writer, Readers] | None = None
         self._bell = Bell()
 
@@ -61,7 +68,7 @@ class SqliteStore:
             self._opened = await asyncio.to_thread(self._open)
 
     def _open(self) -> tuple[Writer, Readers]:
-        db = connect(self.path, self._synchronous)
+        db = self._connect()
         try:
             migrate(db)
         except sqlite3.Error as error:
@@ -70,7 +77,7 @@ class SqliteStore:
         except BaseException:
             db.close()
             raise
-        return Writer(db, self.path), Readers(self.path, self._synchronous)
+        return Writer(db, self.path), Readers(self._connect, self.path)
 
     async def close(self) -> None:
         opened, self._opened = self._opened, None
@@ -171,13 +178,12 @@ class SqliteStore:
         blank: Blank = "all",
         blank_input: bool = True,
     ) -> None:
-        more = await self._writer.do(
+        await self._writer.do(
             turn.finish,
             claim, doc, reply, messages, commits, previous_result, outbox, timers, blank,
             blank_input,
         )  # fmt: skip
-        if more:
-            self._bell.ring()
+        self._bell.ring()
 
     async def fail(
         self,
@@ -192,12 +198,11 @@ class SqliteStore:
         blank: Blank = frozenset(),
         blank_input: bool = False,
     ) -> None:
-        more = await self._writer.do(
+        await self._writer.do(
             turn.fail,
             claim, status, why, doc, messages, commits, previous_result, blank, blank_input,
         )  # fmt: skip
-        if more:
-            self._bell.ring()
+        self._bell.ring()
 
     async def save(self, session_id: str, user_id: str, doc: bytes, version: int) -> int:
         return await self._writer.do(turn.save, session_id, user_id, doc, version)

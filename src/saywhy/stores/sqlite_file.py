@@ -34,7 +34,7 @@ _MEANINGS: Final = {
         "check the permissions of the file and its folder, and whether the disk is read-only",
     ),
     "SQLITE_BUSY": (
-        f"another process kept it locked for {BUSY_SECONDS:g} seconds",
+        "another process kept it locked for too long",
         "look for a process that holds a transaction open, such as a backup or a database browser",
     ),
     "SQLITE_CANTOPEN": (
@@ -56,7 +56,7 @@ _MEANINGS: Final = {
 }
 
 
-def connect(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
+def connect(path: Path, synchronous: Synchronous, busy_seconds: float) -> sqlite3.Connection:
     """A connection in write-ahead mode that begins and ends transactions only when told to."""
     if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
         raise CallerError(
@@ -66,7 +66,7 @@ def connect(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
     try:
         db = sqlite3.connect(
             path,
-            timeout=BUSY_SECONDS,
+            timeout=busy_seconds,
             isolation_level=None,
             check_same_thread=False,  # made by one thread, used by one other, closed by a third
             cached_statements=256,

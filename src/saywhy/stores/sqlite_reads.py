@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, TypeVar, TypeVarTuple
 
-from saywhy.stores.sqlite_file import NOW, Synchronous, connect, named
+from saywhy.stores.sqlite_file import NOW, named
 from saywhy.stores.sqlite_journal import steps_of
 from saywhy.stores.store import (
     JournalEntry,
@@ -71,9 +71,9 @@ WHERE sent_at IS NULL ORDER BY outbox.id LIMIT ?"""
 class Readers:
     """A few threads with a connection each."""
 
-    def __init__(self, path: Path, synchronous: Synchronous) -> None:
+    def __init__(self, connect: Callable[[], sqlite3.Connection], path: Path) -> None:
+        self._connect = connect
         self._path = path
-        self._synchronous: Synchronous = synchronous
         self._mine = threading.local()
         self._connections: list[sqlite3.Connection] = []
         self._pool = ThreadPoolExecutor(READERS, thread_name_prefix="saywhy-store-reader")
@@ -95,7 +95,7 @@ class Readers:
     def _connection(self) -> sqlite3.Connection:
         db: sqlite3.Connection | None = getattr(self._mine, "db", None)
         if db is None:
-            db = connect(self._path, self._synchronous)
+            db = self._connect()
             db.execute("PRAGMA query_only = ON")
             self._connections.append(db)
             self._mine.db = db

@@ -80,7 +80,7 @@ UPDATE session SET fence = fence + 1, {{}} owner = NULL, ended_no = ?, lease_unt
     SELECT {NOW} FROM turn
     WHERE turn.session_key = session.session_key AND turn_no > ? AND status = 'queued' LIMIT 1)
 WHERE id = ? AND fence = ? AND version = ?
-RETURNING session_key, lease_until IS NOT NULL"""
+RETURNING session_key"""
 _END_DONE: Final = _END.format("version = version + 1, done_no = ?,")
 _END_REPAIRED: Final = _END.format("version = version + 1,")
 _END_BARE: Final = _END.format("")
@@ -229,9 +229,8 @@ def finish(
     timers: Sequence[Timer],
     blank: Blank,
     blank_input: bool,
-) -> bool:
-    """True when another turn of the conversation waits."""
-    key, more = _end_session(db, _END_DONE, (claim.turn_no,), claim)
+) -> None:
+    key = _end_session(db, _END_DONE, (claim.turn_no,), claim)
     db.execute(_SAVE_DOCUMENT, (key, doc))
     _end_turn(db, key, claim, ("done", reply, None), blank, blank_input)
     sqlite_journal.end_steps(db, claim, previous_result, blank)
@@ -240,7 +239,6 @@ def finish(
         db.executemany(_ADD_OUTPUT, [(key, claim.turn_no, payload) for payload in outbox])
     if timers:
         db.executemany(_ADD_TIMER, [(key, timer.due_ms, timer.payload) for timer in timers])
-    return more
 
 
 def fail(
@@ -254,16 +252,14 @@ def fail(
     previous_result: tuple[int, bytes] | None,
     blank: Blank,
     blank_input: bool,
-) -> bool:
-    """True when another turn of the conversation waits."""
+) -> None:
     statement = _END_BARE if doc is None else _END_REPAIRED
-    key, more = _end_session(db, statement, (), claim)
+    key = _end_session(db, statement, (), claim)
     if doc is not None:
         db.execute(_SAVE_DOCUMENT, (key, doc))
     _end_turn(db, key, claim, (status, None, why), blank, blank_input)
     sqlite_journal.end_steps(db, claim, previous_result, blank)
     _add_rows(db, key, claim, messages, commits)
-    return more
 
 
 def save(db: sqlite3.Connection, session_id: str, user_id: str, doc: bytes, version: int) -> int:
@@ -279,17 +275,13 @@ def save(db: sqlite3.Connection, session_id: str, user_id: str, doc: bytes, vers
 
 def _end_session(
     db: sqlite3.Connection, statement: str, values: tuple[int, ...], claim: Claim
-) -> tuple[int, bool]:
-    """The one check that decides who may save: fence and version must both still be ours.
-
-    Gives the conversation's key, and whether another turn of it waits.
-    """
+) -> int:
+    """The one check that decides who may save: fence and version must both still be ours."""
     key = (claim.session_id, claim.fence, claim.version)
     rows = db.execute(statement, (*values, claim.turn_no, claim.turn_no, *key)).fetchall()
     if not rows:
         raise fenced(claim)
-    session_key, more = rows[0]
-    return session_key, bool(more)
+    return rows[0][0]
 
 
 def _end_turn(

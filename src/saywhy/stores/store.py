@@ -402,8 +402,9 @@ class Store(Protocol):
         ...
 
     async def wait_work(self, timeout_seconds: float) -> None:
-        """Come back when this process made work to claim, at the latest after the time given.
+        """Come back when this process took a message in or ended a turn, or when the time is over.
 
-        Another process's work rings no bell here, so `claim` again when the time is over.
+        There may be work to claim then, or a reply to read. What another process does rings no bell
+        here, so look again when the time is over.
         """
         ...

@@ -13,6 +13,7 @@ Check: TypeAlias = Callable[[Store], Awaitable[None]]
 """One promise, tried on a store that is open and empty. Its docstring is the promise."""
 
 PATIENCE_SECONDS = 20.0
+"""How long something that should happen at once may take on a busy machine."""
 
 
 def same(what: str, actual: Any, expected: Any) -> None:
@@ -30,6 +31,14 @@ async def refuses(what: str, kind: type[SaywhyError], work: Awaitable[object]) -
     except Exception as error:
         raise AssertionError(f"{what}: expected {kind.__name__}, got {error!r}") from error
     raise AssertionError(f"{what}: expected {kind.__name__}, got {got!r} and no error")
+
+
+async def in_time(waiting: Awaitable[object]) -> None:
+    """Wait for something that must not take long."""
+    try:
+        await asyncio.wait_for(waiting, PATIENCE_SECONDS)
+    except TimeoutError as error:
+        raise AssertionError(f"still waiting after {PATIENCE_SECONDS:g} seconds") from error
 
 
 def call(

@@ -7,7 +7,7 @@ import time
 
 from saywhy.errors import CallerError, Fenced
 from saywhy.stores.store import Claim, Store, Timer
-from saywhy.testing.store_parts import Check, begin, call, finish, refuses, same
+from saywhy.testing.store_parts import Check, begin, call, finish, in_time, refuses, same
 
 
 async def knows_nothing_new(store: Store) -> None:
@@ -94,16 +94,15 @@ async def limits_rates(store: Store) -> None:
 
 
 async def slides_windows(store: Store) -> None:
-    """A refused request is not counted, and one fits again when the first one left the window."""
-    same("the first", await store.allow("ann", "pay", 1, 200), None)
-    wait = await store.allow("ann", "pay", 1, 200)
-    asked = 0
-    while wait is not None:
-        asked += 1
-        same("the time to wait is in the window", 0 <= wait <= 200, True)
-        await asyncio.sleep(wait / 1000 + 0.002)
-        wait = await store.allow("ann", "pay", 1, 200)
-    same("waiting as long as was said is enough, or nearly", 1 <= asked <= 3, True)
+    """A refused request is not counted, and waiting as long as was said is enough."""
+    same("the first", await store.allow("ann", "pay", 1, 400), None)
+    await asyncio.sleep(0.2)
+    wait = await store.allow("ann", "pay", 1, 400)
+    if wait is None:
+        return  # the machine slept through the window: nothing can be seen
+    same("the time to wait is within the window", 0 <= wait <= 400, True)
+    await asyncio.sleep(wait / 1000 + 0.005)
+    same("after waiting as long as was said", await store.allow("ann", "pay", 1, 400), None)
 
 
 async def keeps_timers(store: Store) -> None:
@@ -178,24 +177,30 @@ async def forgets(store: Store) -> None:
 
 
 async def wakes(store: Store) -> None:
-    """Waiting for work ends when there is some, or when the time is over."""
+    """Waiting ends when a message is accepted, a turn ends, or the time is over."""
     started = time.monotonic()
     await store.wait_work(0.03)
     same("waiting in vain takes its time", time.monotonic() - started >= 0.02, True)
     waiting = [asyncio.create_task(store.wait_work(30)) for _ in range(3)]
     await asyncio.sleep(0.01)
     await store.accept("s", "m1", b"hi", user_id="ann")
-    await asyncio.wait_for(asyncio.gather(*waiting), 10)
+    await in_time(asyncio.gather(*waiting))
     claim = await store.claim("one", 30)
     if claim is None:
         raise AssertionError("what was accepted cannot be claimed")
     await store.accept("s", "m2", b"hi", user_id="ann")
-    await asyncio.wait_for(store.wait_work(30), 10)
+    await in_time(store.wait_work(30))
     waiting = [asyncio.create_task(store.wait_work(30))]
     await asyncio.sleep(0.01)
     await finish(store, claim)
-    await asyncio.wait_for(asyncio.gather(*waiting), 10)
-    same("the next turn", (await store.claim("one", 30)) is not None, True)
+    await in_time(asyncio.gather(*waiting))
+    claim = await store.claim("one", 30)
+    if claim is None:
+        raise AssertionError("the turn behind one that ended cannot be claimed")
+    waiting = [asyncio.create_task(store.wait_work(30)) for _ in range(3)]
+    await asyncio.sleep(0.01)
+    await store.fail(claim, "error", "it raised")
+    await in_time(asyncio.gather(*waiting))
 
 
 CHECKS: tuple[Check, ...] = (
