@@ -57,13 +57,13 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a scenario. `skipped` says why it could not be run at all; it failed then."""
+    """What came of a scenario. `not_run` says why it could not be played at all; it failed then."""
 
     id: str
     tags: tuple[str, ...]
     passed: bool
     failures: tuple[Failure, ...] = ()
-    skipped: str = ""
+    not_run: str = ""
     quirk: bool = False
 
 

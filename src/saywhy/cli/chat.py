@@ -1,0 +1,185 @@
+"""`saywhy chat`: a conversation in the terminal, or line by line over pipes.
+
+The conversation is kept in a store, so it goes on where it was after the program ended, however it
+ended. This file finds the conversation; how words come and go is answered by `talk` and `terminal`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from saywhy.cli.options import (
+    CargoOption,
+    Files,
+    FunctionsOption,
+    GlobalsOption,
+    SessionOption,
+    StoreOption,
+    store_path,
+)
+from saywhy.cli.output import STYLES, err
+from saywhy.errors import CallerError, DefinitionError, Place, Problem
+
+if TYPE_CHECKING:
+    from saywhy.cli.conversation import Conversation
+    from saywhy.cli.given import Given
+    from saywhy.runtime.engine import Engine
+
+USER = "user"
+
+
+def chat(
+    files: Files,
+    session: SessionOption = None,
+    new: Annotated[bool, typer.Option("--new", help="Begin a new conversation.")] = False,
+    user: Annotated[str, typer.Option("--user", metavar="ID", help="Who is talking.")] = USER,
+    language: Annotated[
+        str | None, typer.Option("--lang", metavar="XX", help="The user's language, like `es`.")
+    ] = None,
+    store: StoreOption = None,
+    functions: FunctionsOption = None,
+    globals: GlobalsOption = None,
+    cargo: CargoOption = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Messages and replies as JSON, one a line.")
+    ] = False,
+) -> None:
+    """Talk to flows.
+
+    At a terminal you type; elsewhere each line of standard input is a message and its reply is
+    written as text. Without --session the newest conversation goes on if a flow of it is still
+    open; otherwise a new one begins.
+    """
+    from saywhy.cli.given import Given
+
+    given = Given.of(functions, globals, cargo)
+    path = store_path(store)
+    engine = engine_of(files, given, path)
+    with asyncio.Runner() as runner, opened(runner, engine):
+        conversation = runner.run(
+            _conversation(engine, session, new=new, user=user, language=language, given=given)
+        )
+        talk(runner, conversation, path, as_json=as_json)
+
+
+def engine_of(files: Sequence[Path], given: Given, path: Path) -> Engine:
+    """An engine on these files and a store in a file, after saying what is wrong with the flows.
+
+    Raises `DefinitionError` when a file cannot be read or there is no flow in any.
+    """
+    from saywhy.cli.check import write_problem
+    from saywhy.cli.conversation import LEASE_SECONDS
+    from saywhy.runtime.engine import Engine
+    from saywhy.stores.sqlite import SqliteStore
+
+    engine = Engine(
+        flows=[str(file) for file in files],
+        functions=given.functions,
+        globals=given.globals,
+        logger=_Warnings(),
+        validate_on_init=False,
+        store=SqliteStore(path),
+        lease_seconds=LEASE_SECONDS,
+    )
+    report = engine.validate()
+    library = engine.library
+    useful = {one.place.file for one in (*library.flows, *library.tools)}
+    if not library.flows or any(one.place.file not in useful for one in report.errors):
+        raise DefinitionError(report.errors or _no_flow(files))
+    for problem in report.errors:
+        write_problem(problem, err())
+    if report.errors:
+        err().line("the conversation can begin; a step with an error fails when it is reached")
+    return engine
+
+
+def _no_flow(files: Sequence[Path]) -> Sequence[Problem]:
+    hint = "write a list of flows"
+    return [Problem("there is no flow in this file", Place(str(file)), hint) for file in files]
+
+
+@contextmanager
+def opened(runner: asyncio.Runner, engine: Engine) -> Generator[None]:
+    """The engine with its store open."""
+    runner.run(engine.__aenter__())
+    try:
+        yield
+    finally:
+        runner.run(engine.__aexit__(None, None, None))
+
+
+async def _conversation(
+    engine: Engine,
+    session_id: str | None,
+    *,
+    new: bool,
+    user: str,
+    language: str | None,
+    given: Given,
+) -> Conversation:
+    from saywhy.cli.conversation import Conversation, new_id, store_of
+
+    if new and session_id is not None and await store_of(engine).session(session_id):
+        hint = "leave out --new to go on with it, or choose another id"
+        raise CallerError(f'there is a conversation "{session_id}" already', hint=hint)
+    chosen = session_id or ("" if new else await _open_one(engine, user)) or new_id()
+    return Conversation(engine, chosen, user, language, given.cargo)
+
+
+async def _open_one(engine: Engine, user: str) -> str:
+    """The user's newest conversation, if a flow of it that these files know is open."""
+    from saywhy.cli.conversation import all_sessions, newest, store_of
+
+    stored = newest(await all_sessions(store_of(engine), user))
+    if stored is None:
+        return ""
+    if stored.running:
+        return stored.session_id
+    session = await engine.session(stored.session_id)
+    known = {flow.name for flow in engine.library.flows}
+    frames = session.cursor.frames if session else []
+    return stored.session_id if frames and all(one.name in known for one in frames) else ""
+
+
+def talk(
+    runner: asyncio.Runner, conversation: Conversation, path: Path, *, as_json: bool = False
+) -> None:
+    """Go on with a conversation until the words end. Ctrl-C and Ctrl-D leave it."""
+    from saywhy.cli import talk as lines
+
+    resumed = runner.run(conversation.resume())
+    try:
+        if as_json:
+            lines.json_lines(runner, conversation, resumed)
+        elif sys.stdin.isatty() and sys.stdout.isatty():
+            from saywhy.cli import terminal
+
+            terminal.talk(runner, conversation, path, resumed)
+        else:
+            lines.text_lines(runner, conversation, path, resumed)
+    except KeyboardInterrupt:
+        err().line(f"left; the conversation {conversation.id} is kept in {path}")
+
+
+class _Warnings:
+    """What the engine warns about, on standard error."""
+
+    def debug(self, text: str) -> None:
+        """Nothing."""
+
+    info = debug
+
+    def warn(self, text: str) -> None:
+        """A line."""
+        err().line(f"warning: {text}", STYLES["warning"])
+
+    def error(self, text: str) -> None:
+        """A line."""
+        err().line(f"error: {text}", STYLES["error"])

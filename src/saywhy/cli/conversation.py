@@ -1,0 +1,164 @@
+"""A conversation on a store, as the commands hold it: find it, go on with it, say something.
+
+What is shown, and where the words come from, is answered by `chat` and the demo.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from saywhy.errors import CallerError, SaywhyError, did_you_mean
+from saywhy.runtime.engine import Engine
+from saywhy.runtime.session import Session
+from saywhy.stores.store import Store, StoredSession
+from saywhy.values import loads_raw
+
+LEASE_SECONDS: Final = 3.0
+"""Short, so that a conversation whose program was killed can be taken up soon."""
+RETRY_SECONDS: Final = 0.1
+BEGIN: Final = "saywhy chat FILES begins one"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What came of one message."""
+
+    response: str | None = None
+    turn: int = 0
+    repeated: bool = False
+    error: SaywhyError | None = None
+
+
+@dataclass(slots=True)
+class Conversation:
+    """One conversation on an engine with a store."""
+
+    engine: Engine
+    id: str
+    user_id: str
+    language: str | None = None
+    cargo: Mapping[str, Any] | None = None
+    """What a new conversation starts with; one that goes on has its own."""
+    session: Session | None = field(default=None, init=False)
+    """The conversation after its newest turn; None before the first."""
+
+    async def resume(self) -> bool:
+        """Take up a conversation: end the turn a crash left, if any. False: it is a new one.
+
+        Waits until the lease of the program that crashed is over. Where another program is running
+        the turn and goes on doing so, `SessionBusy` comes with the next message.
+        """
+        store = store_of(self.engine)
+        deadline = time.monotonic() + LEASE_SECONDS + 1
+        while True:
+            stored = await store.session(self.id)
+            if stored is None:
+                return False
+            if stored.running:
+                await self.engine.recover(self.id)
+                stored = await store.session(self.id)
+            if stored is None or not stored.running or time.monotonic() > deadline:
+                break
+            await store.wait_work(RETRY_SECONDS)
+        self.session = await self.engine.session(self.id)
+        self.cargo = None
+        return True
+
+    async def say(self, entry: str | Mapping[str, Any], message_id: str | None = None) -> Said:
+        """Send a message. What its turn raises is part of the answer; the conversation goes on."""
+        try:
+            reply = await self.engine.take_turn(
+                self.id,
+                entry,
+                message_id=message_id or uuid.uuid4().hex,
+                user_id=self.user_id,
+                cargo=self.cargo,
+                language=self.language,
+                wait_seconds=LEASE_SECONDS + 2,
+            )
+        except SaywhyError as error:
+            said = Said(error=error)
+        else:
+            self.cargo = None
+            said = Said(reply.response, reply.turn_no, reply.repeated)
+        self.session = await self.engine.session(self.id)
+        return said
+
+    @property
+    def question(self) -> str:
+        """The question that is open, if any."""
+        frame = self.session.frame if self.session else None
+        return (frame.pending_variable_context or "") if frame else ""
+
+    @property
+    def expects_secret(self) -> bool:
+        """Whether the next words are sensitive and must not be shown or remembered."""
+        frame = self.session.frame if self.session else None
+        return frame.pending_variable_pii if frame else False
+
+    @property
+    def last_reply(self) -> str:
+        """The newest reply, if any."""
+        messages = self.session.messages if self.session else []
+        return next((one.text for one in reversed(messages) if one.role == "assistant"), "")
+
+
+def store_of(engine: Engine) -> Store:
+    """The store of an engine that has one."""
+    if engine.store is None:
+        raise CallerError("this engine has no store")
+    return engine.store
+
+
+def new_id() -> str:
+    """A name for a conversation that people can tell apart and type: date, time, a few letters."""
+    return time.strftime("%Y%m%d-%H%M%S-") + uuid.uuid4().hex[:4]
+
+
+async def all_sessions(store: Store, user_id: str | None = None) -> list[StoredSession]:
+    """Every conversation of a store, in the order of their ids."""
+    found: list[StoredSession] = []
+    after = ""
+    while page := await store.sessions(user_id, after=after):
+        found.extend(page)
+        after = page[-1].session_id
+    return found
+
+
+def newest(sessions: list[StoredSession]) -> StoredSession | None:
+    """The conversation in which something happened last; one in mid-turn counts as now."""
+    return max(sessions, key=_last_activity, default=None)
+
+
+def _last_activity(stored: StoredSession) -> float:
+    if stored.doc is None or stored.running:
+        return float("inf")
+    return float(loads_raw(stored.doc).get("lastActivity") or 0)
+
+
+async def find_session(store: Store, session_id: str | None) -> StoredSession:
+    """The conversation that is meant; the newest one when none is named. Raises `CallerError`."""
+    if session_id is not None:
+        found = await store.session(session_id)
+        if found is not None:
+            return found
+    sessions = await all_sessions(store)
+    known = [each.session_id for each in sessions]
+    if session_id is not None:
+        hint = did_you_mean(session_id, known) or _some(known)
+        raise CallerError(f'there is no conversation "{session_id}" in this store', hint=hint)
+    chosen = newest(sessions)
+    if chosen is None:
+        raise CallerError(
+            "there is no conversation in this store", hint="saywhy chat FILES begins one"
+        )
+    return chosen
+
+
+def _some(known: list[str]) -> str:
+    shown = ", ".join(known[-5:])
+    return f"there are: {shown}" if shown else BEGIN

@@ -1,0 +1,127 @@
+"""What a program would hand over, taken from the command line: functions, globals, cargo."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from saywhy.errors import CallerError, DefinitionError, Place, Problem, did_you_mean
+from saywhy.values import untagged
+
+Functions = dict[str, Callable[..., Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """None stands for what was not handed over."""
+
+    functions: Functions | None = None
+    globals: dict[str, Any] | None = None
+    cargo: dict[str, Any] | None = None
+
+    @classmethod
+    def of(
+        cls, functions: str | None = None, globals: Path | None = None, cargo: Path | None = None
+    ) -> Given:
+        """What the options name. Raises `CallerError` and `DefinitionError`."""
+        return cls(
+            load_functions(functions) if functions else None,
+            load_object(globals) if globals else None,
+            load_object(cargo) if cargo else None,
+        )
+
+
+def load_functions(spec: str) -> Functions:
+    """The functions behind `MODULE:NAME`, searched in the current folder first.
+
+    NAME is a dict from name to function, or a module, class or object whose public functions count;
+    without NAME it is the module itself.
+    """
+    module_name, _, name = spec.partition(":")
+    found: Any = _import(module_name)
+    for part in name.split(".") if name else ():
+        known = [each for each in dir(found) if not each.startswith("_")]
+        if not hasattr(found, part):
+            raise CallerError(
+                f"{module_name} has no {part}",
+                hint=did_you_mean(part, known) or "--functions takes MODULE:NAME",
+            )
+        found = getattr(found, part)
+    functions = _functions_in(found)
+    wrong = [key for key, value in functions.items() if not callable(value)]
+    if wrong or not functions:
+        what = f"{wrong[0]} in it is no function" if wrong else "there is no function in it"
+        raise CallerError(f"--functions {spec}: {what}", hint='a dict like {"name": function}')
+    return functions
+
+
+def _functions_in(found: Any) -> Functions:
+    if isinstance(found, Mapping):
+        return {str(key): value for key, value in found.items()}
+    public = getattr(found, "__all__", None) or [
+        name for name in dir(found) if not name.startswith("_")
+    ]
+    members = {name: getattr(found, name) for name in public}
+    own = getattr(found, "__name__", "") if isinstance(found, ModuleType) else ""
+    return {
+        name: value
+        for name, value in members.items()
+        if callable(value)
+        and not isinstance(value, type)
+        and (not own or getattr(value, "__module__", own) == own)
+    }
+
+
+def _import(module_name: str) -> ModuleType:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name and module_name.startswith(error.name):
+            hint = "--functions takes MODULE:NAME; the current folder is searched first"
+            raise CallerError(f"there is no module {module_name}", hint=hint) from error
+        raise _broken(module_name, error) from error
+    except Exception as error:
+        raise _broken(module_name, error) from error
+    except SystemExit as error:
+        raise CallerError(f"the module {module_name} ends the program when imported") from error
+
+
+def _broken(module_name: str, error: Exception) -> CallerError:
+    if isinstance(error, SyntaxError) and error.filename:
+        place = Place(error.filename, error.lineno or 0)
+        return CallerError(f"{module_name} is no Python: {error.msg}", place=place)
+    newest = traceback.extract_tb(error.__traceback__)[-1]
+    place = Place(newest.filename, newest.lineno or 0)
+    text = f"{type(error).__name__}: {error}"
+    return CallerError(f"{module_name} cannot be imported: {text}", place=place)
+
+
+def load_object(path: Path) -> dict[str, Any]:
+    """The object in a JSON or YAML file. Raises `DefinitionError`."""
+    from saywhy.flows.load import read_document
+    from saywhy.flows.read_flow import kind_of
+
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = (getattr(error, "strerror", None) or "not a UTF-8 text").lower()
+        problem = Problem(f"cannot read this file: {reason}", Place(str(path)), "check the path")
+        raise DefinitionError([problem]) from error
+    document = read_document(text, str(path))
+    if document.problems:
+        raise DefinitionError(document.problems)
+    if not isinstance(document.value, dict):
+        message = f"an object is wanted here, this is {kind_of(document.value)}"
+        raise DefinitionError(
+            [Problem(message, document.source.place(""), 'write {"name": value, …}')]
+        )
+    return untagged(document.value)

@@ -1,0 +1,46 @@
+"""The program `saywhy`: its commands, and how each run ends.
+
+Exit codes: 0 all is well; 1 something was found or failed; 2 the command was used in a way that
+makes no sense. A user's mistake gives one clear message, never a traceback.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from saywhy.cli.chat import chat
+from saywhy.cli.check import check
+from saywhy.cli.output import make_streams_safe, say_error
+from saywhy.cli.test import test
+from saywhy.cli.why import why
+from saywhy.errors import SaywhyError
+
+app = typer.Typer(
+    name="saywhy",
+    help="Conversations that must be right, and can say why.",
+    no_args_is_help=True,
+    add_completion=False,
+    # Plain help texts: the library that colours them would take longer to load than all the rest.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+for command in (chat, check, test, why):
+    app.command()(command)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command and give the exit code."""
+    make_streams_safe()
+    try:
+        app(args=arguments, prog_name="saywhy")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except SaywhyError as error:
+        return say_error(error)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

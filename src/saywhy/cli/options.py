@@ -1,0 +1,51 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+STORE_FILE: Final = "saywhy.db"
+"""Where `chat` keeps conversations unless it is told otherwise, in the current folder."""
+STORE_VARIABLE: Final = "SAYWHY_STORE"
+
+Files = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILES", help="Files with flows and tools, JSON or YAML."),
+]
+FunctionsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--functions",
+        metavar="MODULE:NAME",
+        help="A dict of functions, or a module or class with functions.",
+    ),
+]
+GlobalsOption = Annotated[
+    Path | None,
+    typer.Option("--globals", metavar="FILE", help="Global variables, a JSON or YAML object."),
+]
+CargoOption = Annotated[
+    Path | None,
+    typer.Option("--cargo", metavar="FILE", help="Cargo of a new conversation, likewise."),
+]
+SessionOption = Annotated[
+    str | None, typer.Option("--session", metavar="ID", help="Which conversation.")
+]
+StoreOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--store",
+        metavar="FILE",
+        help=f"Where conversations are kept; else ${STORE_VARIABLE}, else {STORE_FILE}.",
+    ),
+]
+JsonFlag = Annotated[bool, typer.Option("--json", help="Write JSON for other programs.")]
+
+
+def store_path(store: Path | None) -> Path:
+    """The store that is meant: the option, else the environment variable, else the usual file."""
+    return store or Path(os.environ.get(STORE_VARIABLE) or STORE_FILE)

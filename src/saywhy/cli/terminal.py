@@ -1,0 +1,59 @@
+"""A conversation at a terminal: an editable line with history, replies in colour.
+
+The history is the conversation's own words, so nothing is kept beside the store; sensitive answers
+are neither shown while typed nor remembered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from saywhy.cli.output import STYLES, out
+from saywhy.cli.talk import note, where_it_stands
+
+if TYPE_CHECKING:
+    from saywhy.cli.conversation import Conversation, Said
+
+PROMPT = "you: "
+REPLY = "cyan"
+QUIET = "dim"
+
+
+def talk(runner: asyncio.Runner, conversation: Conversation, path: Path, resumed: bool) -> None:
+    """Ask for messages until Ctrl-D."""
+    screen = out()
+    screen.line(where_it_stands(conversation, path, resumed), QUIET)
+    screen.line("Ctrl-D leaves; the conversation is kept", QUIET)
+    line = _line_editor(conversation)
+    while True:
+        try:
+            text = _secret() if conversation.expects_secret else line.prompt(PROMPT)
+        except EOFError:
+            screen.line(f"saywhy chat … --session {conversation.id} goes on", QUIET)
+            return
+        if text.strip():
+            _show(conversation, runner.run(conversation.say(text)))
+
+
+def _line_editor(conversation: Conversation) -> Any:
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.history import InMemoryHistory
+
+    messages = conversation.session.messages if conversation.session else []
+    earlier = [one.text for one in messages if one.role == "user" and not one.pii]
+    return PromptSession[str](history=InMemoryHistory(earlier))
+
+
+def _secret() -> str:
+    from prompt_toolkit import PromptSession
+
+    return PromptSession[str]().prompt(PROMPT, is_password=True)
+
+
+def _show(conversation: Conversation, said: Said) -> None:
+    if said.response:
+        out().line(said.response, REPLY)
+    else:
+        out().line(note(conversation, said), STYLES["error"] if said.error else STYLES["note"])

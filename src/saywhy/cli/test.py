@@ -1,0 +1,150 @@
+"""`saywhy test`: runs scenarios and tells what came out otherwise."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from saywhy.cli.options import CargoOption, FunctionsOption, GlobalsOption
+from saywhy.cli.output import STYLES, Screen, described, out
+
+if TYPE_CHECKING:
+    from saywhy.testing.scenario import Result, Scenario, World
+
+
+def test(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATHS", help="Scenario files, or folders of them.")
+    ],
+    tags: Annotated[
+        list[str] | None,
+        typer.Option("--tag", metavar="T", help="Only scenarios with this tag; may be repeated."),
+    ] = None,
+    functions: FunctionsOption = None,
+    globals: GlobalsOption = None,
+    cargo: CargoOption = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="OUT", help="Write the results to this file.")
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Only the summary, without each difference.")
+    ] = False,
+) -> None:
+    """Run scenarios: conversations with what must come of them.
+
+    The exit code is 1 when one failed.
+    """
+    from saywhy.cli.given import Given
+    from saywhy.testing.scenario import World, find_scenario_files
+
+    given = Given.of(functions, globals, cargo)
+    world = World(given.functions, given.globals, given.cargo)
+    screen = out()
+    results: list[Result] = []
+    for scenario, failed in _load(find_scenario_files(paths)):
+        result = failed
+        if scenario is not None and (not tags or set(tags) & set(scenario.tags)):
+            result = asyncio.run(_run(scenario, world))
+        if result is not None:
+            results.append(result)
+            _write_failures(result, screen, quiet)
+    if json_file:
+        json_file.write_text(_as_json(results), encoding="utf-8")
+    _write_summary(results, screen, tags or ())
+    raise typer.Exit(0 if results and all(one.passed for one in results) else 1)
+
+
+def _load(files: Iterable[Path]) -> Iterable[tuple[Scenario | None, Result | None]]:
+    """Each scenario, or for a file that cannot be read a result that says why."""
+    from saywhy.errors import DefinitionError
+    from saywhy.testing.scenario import Failure, Result, load_scenarios
+
+    for file in files:
+        try:
+            scenarios = load_scenarios(file)
+        except DefinitionError as error:
+            failure = Failure(0, "file", "a scenario", described(error))
+            yield None, Result(str(file), (), False, (failure,), str(error))
+            continue
+        for scenario in scenarios:
+            yield scenario, None
+
+
+async def _run(scenario: Scenario, world: World) -> Result:
+    from saywhy.testing.scenario import run_scenario
+
+    return await run_scenario(scenario, world)
+
+
+def _write_failures(result: Result, screen: Screen, quiet: bool) -> None:
+    if result.passed or quiet:
+        return
+    screen.line(f"FAILED {result.id}", STYLES["error"])
+    if result.not_run:
+        screen.line(_indented(result.not_run))
+    else:
+        for failure in result.failures:
+            screen.line(_indented(failure.render()))
+    screen.line()
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _write_summary(results: Sequence[Result], screen: Screen, tags: Sequence[str]) -> None:
+    failed = [result for result in results if not result.passed]
+    if failed:
+        screen.line("failed, by tag:")
+        for tag, names in _by_tag(failed).items():
+            screen.line(f"  {tag}: {len(names)} ({', '.join(names)})")
+    if not results:
+        screen.line(f"no scenario has the tag {' or '.join(tags)}", STYLES["error"])
+    passed = len(results) - len(failed)
+    style = STYLES["error"] if failed or not results else "green"
+    screen.line(f"{passed} passed, {len(failed)} failed", style)
+
+
+def _by_tag(failed: Sequence[Result]) -> dict[str, list[str]]:
+    """Tag → ids of what failed, the tag with most of them first."""
+    counts = Counter(tag for result in failed for tag in result.tags or ("(no tag)",))
+    return {
+        tag: [result.id for result in failed if tag in (result.tags or ("(no tag)",))]
+        for tag, _ in counts.most_common()
+    }
+
+
+def _as_json(results: Sequence[Result]) -> str:
+    document = {
+        "passed": sum(result.passed for result in results),
+        "failed": sum(not result.passed for result in results),
+        "results": [_result(result) for result in results],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _result(result: Result) -> dict[str, Any]:
+    from saywhy.values import tagged
+
+    failures = [
+        {
+            "turn": failure.turn,
+            "key": failure.key,
+            "expected": tagged(failure.expected),
+            "actual": tagged(failure.actual),
+        }
+        for failure in result.failures
+    ]
+    data: dict[str, Any] = {
+        "id": result.id,
+        "tags": list(result.tags),
+        "passed": result.passed,
+        "failures": failures,
+    }
+    return data | ({"not_run": result.not_run} if result.not_run else {})

@@ -1,0 +1,63 @@
+"""`saywhy why`: why something was said, or why a variable has its value."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from saywhy.cli.options import JsonFlag, SessionOption, StoreOption, store_path
+from saywhy.cli.output import err, out
+from saywhy.errors import CallerError
+
+if TYPE_CHECKING:
+    from saywhy.trace.chain import Chain
+
+
+def why(
+    session: SessionOption = None,
+    turn: Annotated[
+        int | None,
+        typer.Option("--turn", metavar="N", help="The reply of this turn; else of the last one."),
+    ] = None,
+    variable: Annotated[
+        str | None,
+        typer.Option("--variable", metavar="NAME", help="Not a reply but a variable, `fee.total`."),
+    ] = None,
+    store: StoreOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Say why a reply was given: the steps, conditions, tool results and words that led to it.
+
+    Without --session it is the newest conversation. Nothing is run again; the record is asked.
+    """
+    path = store_path(store)
+    if not path.exists():
+        hint = "saywhy chat FILES begins a conversation; --store names another file"
+        raise CallerError(f"there is no store {path}", hint=hint)
+    name, chain = asyncio.run(_chain(path, session, turn, variable))
+    if as_json:
+        out().line(json.dumps({"conversation": name, **chain.to_json()}, ensure_ascii=False))
+        return
+    if session is None:
+        err().line(f"conversation {name}", "dim")
+    out().line(chain.text(out().width))
+
+
+async def _chain(
+    path: Path, session_id: str | None, turn: int | None, variable: str | None
+) -> tuple[str, Chain]:
+    from saywhy.cli.conversation import find_session, store_of
+    from saywhy.runtime.engine import Engine
+    from saywhy.stores.sqlite import SqliteStore
+    from saywhy.trace.why import Reply, Variable
+    from saywhy.trace.why import why as chain_of
+
+    async with Engine(validate_on_init=False, store=SqliteStore(path)) as engine:
+        found = await find_session(store_of(engine), session_id)
+        trace = await engine.trace(found.session_id)
+    target = Variable(variable, turn) if variable else Reply(turn)
+    return found.session_id, chain_of(trace, target)
