@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from saywhy.chart.commit import Commit, FunctionCall
 from saywhy.chart.model import Node
+from saywhy.errors import Place
 from saywhy.messages import Message
 from saywhy.trace.chain import Cause, Root
 from saywhy.trace.origin import How, Origin, message_of
@@ -16,6 +17,7 @@ from saywhy.trace.words import (
     brief,
     call_text,
     chosen_text,
+    failed_texts,
     name_of,
     quoted,
     source_text,
@@ -109,6 +111,8 @@ def value(trace: Trace, key: Key, commit: Commit, found: Found, origin: Origin) 
     cause = Cause(0, "value", "", name=name, value=found.value, **_at(trace, commit))
     cause.sentence = _how_written(trace, label, name, commit, found, origin)
     cause.root = _ROOTS.get(origin.how, "")
+    if origin.how == "default":
+        cause.place = _declared_at(trace, commit, key)
     if found.doubt:
         cause.marks = (*cause.marks, f"{name}: {found.note}")
     if origin.how == "computed" and not commit.exact:
@@ -148,6 +152,14 @@ def _how_written(
             source = node.spec.get("value") if node is not None else None
             shown = f": {source_text(source)}" if source is not None else ""
             return f"{label} was set by {step}{shown}"
+
+
+def _declared_at(trace: Trace, commit: Commit, key: Key) -> Place:
+    """The file of the flow that declares a default; which line is not kept in its chart."""
+    digest = commit.facts.get("digest", "")
+    nodes = trace.charts[digest].nodes.values() if digest in trace.charts else ()
+    files = (node.where.file for node in nodes)
+    return Place(next(files, ""), pointer=f"/variables/{key[1]}")
 
 
 def _from_words(trace: Trace, label: str, name: str, found: Found, number: int) -> str:
@@ -251,6 +263,7 @@ def decision(trace: Trace, commit: Commit) -> Cause:
         cause.sentence = f"routing chose {commit.decision.chosen}" + (f": {tested}" * bool(tested))
     else:
         cause.sentence = f"{step_of_flow(commit, node)} chose {chosen_text(commit.decision)}"
+        cause.details = tuple(failed_texts(commit.decision))
     doubt = doubt_in([value for _, value in cause.read])
     if doubt:
         cause.marks = (

@@ -6,7 +6,6 @@ things stands in it once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
@@ -61,6 +60,8 @@ class Cause(msgspec.Struct, omit_defaults=True):
     value: Any = UNDEFINED
     read: tuple[tuple[Key, Any], ...] = ()
     """The values a decision looked at."""
+    details: tuple[str, ...] = ()
+    """What else is to be said: the conditions that a decision found false."""
     marks: tuple[str, ...] = ()
     """Why this link is less than certain."""
 
@@ -78,6 +79,8 @@ class Cause(msgspec.Struct, omit_defaults=True):
             ]
         if self.place != Place():
             data["place"] = _place(self.place)
+        if self.details:
+            data["details"] = list(self.details)
         if self.marks:
             data["marks"] = list(self.marks)
         return data
@@ -115,12 +118,6 @@ class Chain(msgspec.Struct):
     def marks(self) -> list[str]:
         """All that makes the chain less than certain, each once."""
         return list(dict.fromkeys(mark for cause in self.causes for mark in cause.marks))
-
-    def causes_of(self, cause: int) -> Iterator[tuple[Link, Cause]]:
-        """What directly led to a cause, in the order it was found."""
-        for link in self.links:
-            if link.effect == cause:
-                yield link, self.causes[link.cause]
 
     def text(self, width: int = 100) -> str:
         """The chain as an indented text; see `explain`."""

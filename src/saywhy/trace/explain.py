@@ -6,6 +6,7 @@ it is explained elsewhere, or leaves it out where that goes without saying.
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
 from saywhy.errors import Place
@@ -14,6 +15,8 @@ from saywhy.trace.words import count
 
 INDENT: Final = "  "
 NARROWEST: Final = 40
+ASIDE: Final = 3
+"""How many links it counts for to go from a value to what let its step run."""
 
 CONTROL: Final[frozenset[Edge]] = frozenset({"decision", "caller"})
 
@@ -51,8 +54,12 @@ class _Writer:
         """The target and everything below it."""
         cause = self.chain.target
         self._written.add(cause.id)
-        self.lines.append(_Line(0, _marked(cause), cause.place))
+        self._line(cause, 0, "")
         self._below(cause, 1)
+
+    def _line(self, cause: Cause, depth: int, because: str) -> None:
+        self.lines.append(_Line(depth, because + _marked(cause), cause.place))
+        self.lines.extend(_Line(depth + 1, detail) for detail in cause.details)
 
     def _below(self, cause: Cause, depth: int) -> None:
         links = self._causes.get(cause.id, [])
@@ -86,21 +93,31 @@ class _Writer:
             return
         self._written.add(cause.id)
         because = "because " if link.kind in CONTROL else ""
-        self.lines.append(_Line(depth, because + _marked(cause), cause.place))
+        self._line(cause, depth, because)
         self._below(cause, depth + 1)
 
 
 def _homes(chain: Chain, causes: dict[int, list[Link]]) -> dict[int, int]:
-    """For each cause the effect under which it is explained: the first that is nearest."""
-    depth = {0: 0}
+    """For each cause the effect under which it is explained: the nearest, the first of those.
+
+    What let a step run that only wrote a value counts as farther away than what let the reply's own
+    steps run, so that decisions stand where a reader looks for them.
+    """
     home: dict[int, int] = {}
-    queue = [0]
-    for effect in queue:
-        for link in causes.get(effect, []):
-            if link.cause not in depth:
-                depth[link.cause] = depth[effect] + 1
-                home[link.cause] = effect
-                queue.append(link.cause)
+    done: set[int] = set()
+    ahead = [(0, 0, 0, 0)]
+    turn = 0
+    while ahead:
+        distance, _, cause, effect = heappop(ahead)
+        if cause in done:
+            continue
+        done.add(cause)
+        home[cause] = effect
+        aside = chain.causes[cause].kind in ("value", "answer")
+        for link in causes.get(cause, []):
+            turn += 1
+            step = ASIDE if aside and link.kind in CONTROL else 1
+            heappush(ahead, (distance + step, turn, link.cause, cause))
     return home
 
 
@@ -119,7 +136,7 @@ def _laid_out(lines: list[_Line], width: int) -> str:
     laid: list[str] = []
     for text, line in zip(texts, lines, strict=True):
         place = _place_text(line.place)
-        laid.append(f"{text:<{column}}{place}" if place else text)
+        laid.append(f"{text:<{column - 2}}  {place}" if place else text)
     return "\n".join(laid)
 
 

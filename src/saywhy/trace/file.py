@@ -17,6 +17,7 @@ from saywhy.chart.model import Chart, Charts
 from saywhy.errors import CallerError, Place
 from saywhy.messages import Message
 from saywhy.trace.record import from_tree
+from saywhy.trace.shorten import shorten
 from saywhy.trace.trace import Trace
 from saywhy.values import dumps, loads_raw
 
@@ -38,9 +39,10 @@ def lines_of(trace: Trace) -> Iterator[bytes]:
             yield _line({"chart": chart})
     for turn in trace.turns:
         told = trace.turn(turn)
-        for message in told.messages:
-            yield _line({"message": trace.message(message.seq)})
-        for commit in told.commits:
+        messages = [trace.message(message.seq) or message for message in told.messages]
+        for message in messages:
+            yield _line({"message": message})
+        for commit in shorten(told.commits, messages):
             yield _line({"commit": commit})
 
 

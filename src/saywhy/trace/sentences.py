@@ -9,14 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from saywhy.chart.commit import Commit, Op
+from saywhy.chart.commit import Commit, Decision, Op
 from saywhy.trace.causes import asked_of, failure_of
 from saywhy.trace.origin import PLUMBING, message_of
 from saywhy.trace.trace import Trace
-from saywhy.trace.words import ROUTING, chosen_text, name_of, quoted, source_text, summary
+from saywhy.trace.words import (
+    ROUTING,
+    chosen_text,
+    failed_texts,
+    name_of,
+    quoted,
+    source_text,
+    summary,
+)
 from saywhy.values import raw
 
 MOST_WRITES: Final = 4
+MOST_FAILED: Final = 3
 
 
 def sentence_of(trace: Trace, commit: Commit) -> str:
@@ -161,7 +170,16 @@ def _arguments(args: Any) -> str:
 def _branch(trace: Trace, commit: Commit) -> str:
     if commit.decision is None:
         return ""
-    return f"{_step(trace, commit)} chose {chosen_text(commit.decision)}."
+    return f"{_step(trace, commit)} chose {_chosen(commit.decision)}."
+
+
+def _chosen(decision: Decision) -> str:
+    failed = failed_texts(decision)
+    if not failed:
+        return chosen_text(decision)
+    more = f" and {len(failed) - MOST_FAILED} more" if len(failed) > MOST_FAILED else ""
+    joint = ": " if decision.default else ", after "
+    return chosen_text(decision) + joint + "; ".join(failed[:MOST_FAILED]) + more
 
 
 def _flow(trace: Trace, commit: Commit) -> str:
@@ -190,7 +208,7 @@ def _dispatch(trace: Trace, commit: Commit) -> str:
 def _other(trace: Trace, commit: Commit) -> str:
     told = [f"Ran {_step(trace, commit)}"]
     if commit.decision is not None:
-        told.append(f"which chose {chosen_text(commit.decision)}")
+        told.append(f"which chose {_chosen(commit.decision)}")
     written = _data(commit)
     if written:
         told.append(f"which wrote {_writes(written)}")

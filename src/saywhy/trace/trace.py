@@ -23,6 +23,7 @@ from saywhy.trace.index import KeyIndex, touches
 from saywhy.trace.rebuild import Doubt, Found, doubt_in, part_of, replay
 from saywhy.trace.redact import CUT_TAG, MARK, REDACTED_TAG
 from saywhy.trace.shorten import put_back
+from saywhy.trace.words import ROUTING
 from saywhy.values import Key
 
 NAMED_SCOPES: Final = frozenset({"cargo", "globals", "session", "turn", "input", "args"})
@@ -209,7 +210,7 @@ class Trace:
         A flow that takes another's place is opened after the closing commits of those it ends; the
         step that wanted it stands before them.
         """
-        seq = commit.caller
+        seq = 0 if commit.flow == ROUTING else commit.caller
         while seq in self._commits:
             if self._commits[seq].phase != "closed":
                 return self.commit(seq)

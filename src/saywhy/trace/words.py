@@ -167,28 +167,25 @@ def source_text(source: Any) -> str:
     return f"`{text}`" if len(text) <= LONGEST_TEXT else f"`{text[: LONGEST_TEXT - 3]}...`"
 
 
-def condition_text(condition: Condition) -> str:
-    """`fee > 5` with what it read: "`fee > 5` (fee = 8)"."""
-    read = f" ({pairs(condition.read)})" if condition.read else ""
-    return f"{source_text(condition.text)}{read}"
-
-
 def chosen_text(decision: Decision) -> str:
-    """Which branch was taken and what spoke for it."""
+    """Which branch was taken and what spoke for it: "`fee > 5` (fee = 8)"."""
     tested = decision.conditions
     if decision.selected:
-        return _and([f'"{name}"' for name in decision.selected])
+        return _and([quoted(name) for name in decision.selected])
     values = _one_value(tested)
     if values is not None:
         return f"{'default' if decision.default else quoted(decision.chosen)}, as {values}"
-    if decision.default:
-        failed = [_failed_text(condition) for condition in tested]
-        return "default" + (f", as {_and(failed)}" if failed else "")
     held = next((each for each in tested if each.result), None)
-    if held is None:
-        return quoted(decision.chosen)
-    before = [_failed_text(condition) for condition in tested[: tested.index(held)]]
-    return condition_text(held) + (f", after {_and(before)}" if before else "")
+    if decision.default or held is None:
+        return "default, as no condition held" if tested else decision.chosen or "default"
+    return source_text(held.text) + _values(held)
+
+
+def failed_texts(decision: Decision) -> list[str]:
+    """The conditions that did not hold, each with its values; none where one value decided."""
+    if decision.selected or _one_value(decision.conditions) is not None:
+        return []
+    return [_failed_text(condition) for condition in decision.conditions if not condition.result]
 
 
 def _one_value(tested: tuple[Condition, ...]) -> str | None:
@@ -199,11 +196,15 @@ def _one_value(tested: tuple[Condition, ...]) -> str | None:
     return pairs(first.read) if all(each.read == first.read for each in tested) else None
 
 
+def _values(condition: Condition) -> str:
+    return f" ({pairs(condition.read)})" if condition.read else ""
+
+
 def _failed_text(condition: Condition) -> str:
-    text = condition_text(condition)
+    text = source_text(condition.text)
     if condition.error:
-        return f"{text} could not be evaluated ({condition.error})"
-    return f"{text} was false"
+        return f"{text} counts as false: {condition.error}{_values(condition)}"
+    return f"{text} was false{_values(condition)}"
 
 
 def _and(parts: list[str]) -> str:
