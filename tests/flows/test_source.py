@@ -32,7 +32,7 @@ def test_a_spot_behind_json_escapes(piece: str) -> None:
     """Escapes are one character, a surrogate pair too."""
     document = read_json(JSON, "f.json")
     offset = document.value[0]["value"].index(piece)
-    place = document.source.place_inside("/0/value", offset)
+    place = document.source.place_inside("/0/value", document.value[0]["value"], offset)
     assert place.line == 2
     assert JSON.splitlines()[1][place.column - 1 :].startswith(piece)
 
@@ -47,7 +47,10 @@ def test_a_spot_behind_json_escapes(piece: str) -> None:
         "|-\n      {{ here }}",
         ">\n      folded\n      {{ here }}",
         "several\n      lines {{ here }}",
-        '"several\n      lines {{ here }}"',
+        '"several\n      li\\\\nes\\\\t {{ here }}"',
+        "'sev''eral\n      lines {{ here }}'",
+        ">2\n      folded\n\n      with more {{ here }}",
+        "|4\n      indented\n       more {{ here }}",
     ],
 )
 def test_a_spot_in_each_way_of_writing_yaml(written: str) -> None:
@@ -56,7 +59,7 @@ def test_a_spot_in_each_way_of_writing_yaml(written: str) -> None:
     document = read_yaml(text, "f.yaml")
     assert document.problems == ()
     offset = document.value[0]["value"].index("{{ here")
-    place = document.source.place_inside("/0/value", offset, "{{ here }}")
+    place = document.source.place_inside("/0/value", document.value[0]["value"], offset)
     line = text.splitlines()[place.line - 1]
     assert line[place.column - 1 :].startswith("{{ here }}")
     assert "other" not in line
@@ -74,7 +77,7 @@ def test_a_spot_inside_a_key(text: str, read: object) -> None:
     """Conditions are keys; a name inside one has a column too."""
     document = read_json(text, "f") if read is read_json else read_yaml(text, "f")
     (key,) = document.value
-    place = document.source.place_inside(join("", key), key.index("ammount"), "ammount", key=True)
+    place = document.source.place_inside(join("", key), key, key.index("ammount"), key=True)
     assert text[place.column - 1 :].startswith("ammount")
 
 

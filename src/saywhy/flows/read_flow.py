@@ -47,7 +47,7 @@ def read_flow(
         scope="isolated" if raw.get("scope") == "isolated" else "shared",
         wraps=text_of(raw.get("wraps")),
         variables={variable.name: variable for variable in _variables(raw.get("variables"))},
-        metadata=_object(raw.get("metadata")),
+        metadata=object_of(raw.get("metadata")),
         raw=raw,
         place=place,
         source=source,
@@ -82,17 +82,15 @@ class _StepReader:
         read = (self.step(item, f"{pointer}/{index}") for index, item in enumerate(items))
         return tuple(step for step in read if step is not None)
 
-    def step(self, raw: Any, pointer: str) -> Step | None:
+    def step(self, raw: Any, pointer: str, *, in_branch: bool = False) -> Step | None:
         place = place_in(self.source, self.place, pointer)
         if not isinstance(raw, dict):
-            self.problems.append(
-                Problem(
-                    f"a step must be an object, this is {kind_of(raw)}",
-                    place,
-                    'write {"id": …, "type": "SAY", …}',
-                    flow=self.flow,
-                )
-            )
+            message = f"a step must be an object, this is {kind_of(raw)}"
+            hint = 'write {"id": …, "type": "SAY", …}'
+            if in_branch and isinstance(raw, list):
+                message = "a branch holds one step, this is a list"
+                hint = "put the steps into a flow of their own and go there with a FLOW step"
+            self.problems.append(Problem(message, place, hint, flow=self.flow))
             return None
         step_type = raw.get("type")
         if step_type == "FORM":
@@ -113,7 +111,7 @@ class _StepReader:
         if not isinstance(branches, dict):
             return
         for key in branch_order(raw):
-            step = self.step(branches[key], join(pointer, "branches", key))
+            step = self.step(branches[key], join(pointer, "branches", key), in_branch=True)
             if step is not None:
                 yield key, step
 
@@ -126,7 +124,7 @@ class _StepReader:
         return (step,) if step else ()
 
     def fallbacks(self, rules: Any, pointer: str) -> Iterator[tuple[int, Step]]:
-        for index, rule in enumerate(_list(rules)):
+        for index, rule in enumerate(list_of(rules)):
             if isinstance(rule, dict) and rule.get("fallbackStep") is not None:
                 inside = join(pointer, "retryOnConditions", index, "fallbackStep")
                 step = self.step(rule["fallbackStep"], inside)
@@ -175,11 +173,13 @@ def _form_problem(raw: dict[str, Any], place: Place, flow: str) -> Problem:
     )
 
 
-def _list(value: Any) -> list[Any]:
+def list_of(value: Any) -> list[Any]:
+    """A list as it is; anything else as an empty one."""
     return value if isinstance(value, list) else []
 
 
-def _object(value: Any) -> dict[str, Any]:
+def object_of(value: Any) -> dict[str, Any]:
+    """An object as it is; anything else as an empty one."""
     return value if isinstance(value, dict) else {}
 
 
@@ -192,7 +192,7 @@ def _prompts(raw: dict[str, Any]) -> dict[str, str]:
 
 
 def _parameters(items: Any) -> Iterator[Parameter]:
-    for item in _list(items):
+    for item in list_of(items):
         if isinstance(item, dict) and isinstance(item.get("name"), str) and item["name"]:
             enum = item.get("enum")
             yield Parameter(
@@ -205,8 +205,8 @@ def _parameters(items: Any) -> Iterator[Parameter]:
 
 
 def _variables(declared: Any) -> Iterator[Variable]:
-    for name, item in _object(declared).items():
-        fields = _object(item)
+    for name, item in object_of(declared).items():
+        fields = object_of(item)
         yield Variable(
             name,
             text_of(fields.get("type")),

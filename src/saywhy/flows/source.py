@@ -69,21 +69,17 @@ class SourceMap:
             return self.place(pointer)
         return self.at(span.key, pointer)
 
-    def place_inside(self, pointer: str, offset: int, piece: str = "", key: bool = False) -> Place:
-        """The place of the character `offset` of a text value (or of the key, with `key`).
-
-        Where the way it is written hides the way back (folded YAML texts), the first `piece` in the
-        text decides, and without that the start of the value.
-        """
+    def place_inside(self, pointer: str, text: str, offset: int, *, key: bool = False) -> Place:
+        """The place of the character `offset` of a text value (or of its key, with `key`)."""
         span = self._spans.get(pointer)
         if span is None:
             return self.place(pointer)
         if key:
             span = self._key_span(span)
-        found = self._walk(span, offset)
-        if found is None or (piece and not self.text.startswith(piece, found)):
-            looked_up = self.text.find(piece, span.start, span.end) if piece else -1
-            found = looked_up if looked_up >= 0 else (span.start if found is None else found)
+        walker = _WALKERS.get(span.style)
+        found = walker(self.text, span, offset) if walker else None
+        if found is None:
+            found = _walk_folded(self.text, span, text[:offset])
         return self.at(found, pointer)
 
     def span(self, pointer: str) -> Span | None:
@@ -108,10 +104,6 @@ class SourceMap:
     def _key_span(self, span: Span) -> Span:
         quote = self.text[span.key : span.key + 1]
         return Span(span.key, span.start, style=quote if quote in "'\"" else "plain")
-
-    def _walk(self, span: Span, offset: int) -> int | None:
-        walker = _WALKERS.get(span.style)
-        return walker(self.text, span, offset) if walker else None
 
 
 def _walk_plain(text: str, span: Span, offset: int) -> int | None:
@@ -172,6 +164,36 @@ def _walk_literal(text: str, span: Span, offset: int) -> int | None:
     return None
 
 
+def _walk_folded(text: str, span: Span, before: str) -> int:
+    """A text whose lines were joined: only blanks differ, so all other characters are counted."""
+    wanted = len("".join(before.split()))
+    at = span.start + 1 if span.style in _QUOTES else span.start
+    if span.style in ("|", ">"):
+        at = text.find("\n", at) + 1
+    while at < span.end:
+        character = _ONE_CHARACTER[span.style].match(text, at)
+        assert character, "the patterns match any character"
+        if not character.group().isspace():
+            if wanted == 0:
+                return at
+            # an escaped line end or blank is a blank as well
+            wanted -= 0 if _ESCAPED_BLANK.fullmatch(character.group()) else 1
+        at = character.end()
+    return span.start
+
+
+_ANY: Final = re.compile(r".", re.DOTALL)
+_ESCAPED_BLANK: Final = re.compile(r"\\(?:[nrt \r\n]|x20|u0020)")
+_QUOTES: Final = frozenset({"'", '"', "json"})
+_ONE_CHARACTER: Final = {
+    "": _ANY,
+    "plain": _ANY,
+    "|": _ANY,
+    ">": _ANY,
+    "'": re.compile(r"''|.", re.DOTALL),
+    '"': re.compile(rf"{_ESCAPE.pattern}|.", re.DOTALL),
+    "json": re.compile(rf"{_ESCAPE.pattern}|.", re.DOTALL),
+}
 _WALKERS: Final = {
     "json": _walk_double,
     "plain": _walk_plain,
