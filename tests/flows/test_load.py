@@ -177,7 +177,7 @@ def test_steps_that_are_none_are_reported_and_left_out(tmp_path: Path) -> None:
     library = load_files([write(tmp_path, "a.json", [{**FLOW, "steps": steps}])])
     assert [(problem.message, problem.place.pointer) for problem in library.problems] == [
         ("a step must be an object, this is a text", "/0/steps/0"),
-        ("a step must be an object, this is a list", "/0/steps/2/branches/default"),
+        ("a branch holds one step, this is a list", "/0/steps/2/branches/default"),
     ]
     assert [step.pointer for step in library.flows[0].steps] == ["/steps/1", "/steps/2"]
 
