@@ -9,11 +9,13 @@ import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from saywhy.errors import CallerError, SaywhyError, did_you_mean
 from saywhy.runtime.engine import Engine
 from saywhy.runtime.session import Session
+from saywhy.stores.sqlite import SqliteStore
 from saywhy.stores.store import Store, StoredSession
 from saywhy.values import loads_raw
 
@@ -162,3 +164,9 @@ async def find_session(store: Store, session_id: str | None) -> StoredSession:
 def _some(known: list[str]) -> str:
     shown = ", ".join(known[-5:])
     return f"there are: {shown}" if shown else BEGIN
+
+
+async def session_names(path: Path) -> list[str]:
+    """The ids of all conversations in a store's file."""
+    async with SqliteStore(path) as store:
+        return [each.session_id for each in await all_sessions(store)]

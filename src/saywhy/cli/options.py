@@ -8,6 +8,9 @@ from typing import Annotated, Final
 
 import typer
 
+from saywhy.cli.output import err
+from saywhy.errors import CallerError
+
 STORE_FILE: Final = "saywhy.db"
 """Where `chat` keeps conversations unless it is told otherwise, in the current folder."""
 STORE_VARIABLE: Final = "SAYWHY_STORE"
@@ -49,3 +52,25 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Write JSON for other pro
 def store_path(store: Path | None) -> Path:
     """The store that is meant: the option, else the environment variable, else the usual file."""
     return store or Path(os.environ.get(STORE_VARIABLE) or STORE_FILE)
+
+
+def demo_store() -> Path:
+    """Where the demo keeps its conversation: among the user's throw-away files."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "saywhy" / "demo.db"
+
+
+def store_to_read(store: Path | None) -> Path:
+    """The store that is meant; where nothing was said and nothing is here, that of the last demo.
+
+    Raises `CallerError` when there is no such file.
+    """
+    path = store_path(store)
+    if path.exists():
+        return path
+    usual = store is None and STORE_VARIABLE not in os.environ
+    if usual and demo_store().exists():
+        err().line(f"there is no {path} here: this is the last demo's conversation", "dim")
+        return demo_store()
+    hint = "saywhy chat FILES begins a conversation; --store names another file"
+    raise CallerError(f"there is no store {path}", hint=hint)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from saywhy.cli.options import JsonFlag, SessionOption, StoreOption, store_path
+from saywhy.cli.options import JsonFlag, SessionOption, StoreOption, store_to_read
 from saywhy.cli.output import err, out
-from saywhy.errors import CallerError
 
 if TYPE_CHECKING:
     from saywhy.trace.chain import Chain
@@ -34,11 +33,7 @@ def why(
 
     Without --session it is the newest conversation. Nothing is run again; the record is asked.
     """
-    path = store_path(store)
-    if not path.exists():
-        hint = "saywhy chat FILES begins a conversation; --store names another file"
-        raise CallerError(f"there is no store {path}", hint=hint)
-    name, chain = asyncio.run(_chain(path, session, turn, variable))
+    name, chain = asyncio.run(_chain(store_to_read(store), session, turn, variable))
     if as_json:
         out().line(json.dumps({"conversation": name, **chain.to_json()}, ensure_ascii=False))
         return
@@ -47,8 +42,14 @@ def why(
     out().line(chain.text(out().width))
 
 
+def explain(store: Path, session: str, width: int = 100) -> str:
+    """Why the last reply of a conversation was given, as text."""
+    _, chain = asyncio.run(_chain(store, session))
+    return chain.text(width)
+
+
 async def _chain(
-    path: Path, session_id: str | None, turn: int | None, variable: str | None
+    path: Path, session_id: str | None, turn: int | None = None, variable: str | None = None
 ) -> tuple[str, Chain]:
     from saywhy.cli.conversation import find_session, store_of
     from saywhy.runtime.engine import Engine

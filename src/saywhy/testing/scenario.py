@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from saywhy.clock import Clock, SystemClock
-from saywhy.errors import CallerError, DefinitionError, SaywhyError
+from saywhy.errors import DefinitionError, SaywhyError
 from saywhy.flows.load import load_files
 from saywhy.runtime.engine import Engine
 from saywhy.runtime.session import Session
@@ -100,12 +100,8 @@ def _missing(scenario: Scenario) -> str:
 
 
 def _uses_web(scenario: Scenario) -> bool:
-    tools = scenario.tools.get("tools") if isinstance(scenario.tools, Mapping) else scenario.tools
-    kinds = [
-        (tool.get("implementation") or {}).get("type")
-        for tool in tools or ()
-        if isinstance(tool, Mapping)
-    ]
+    tools = [tool for tool in scenario.tools if isinstance(tool, Mapping)]
+    kinds = [(tool.get("implementation") or {}).get("type") for tool in tools]
     return bool(scenario.http) or "http" in kinds
 
 
@@ -137,8 +133,8 @@ class _Player:
         if unreadable:
             raise DefinitionError(unreadable)
         return Engine(
-            flows=[*files, *_items(scenario.flows, "flows")],
-            tools=_items(self._with_base(scenario.tools), "tools"),
+            flows=[*files, *scenario.flows],
+            tools=[self._with_base(tool) for tool in scenario.tools],
             functions={**(world.functions or {}), **own},
             globals={**(world.globals or {}), **scenario.globals},
             validate_on_init=False,
@@ -185,15 +181,6 @@ class _Player:
         http = self.web.take_requests() if self.web else []
         response = None if error else self.session.response
         return Observed(self.session, response, error, http)
-
-
-def _items(definitions: Any, key: str) -> list[Any]:
-    """The list in `[…]` or `{"flows": […]}`."""
-    if isinstance(definitions, Mapping):
-        if key not in definitions:
-            raise CallerError(f'"{key}" of the scenario is a list, or an object with "{key}"')
-        return list(definitions[key])
-    return list(definitions)
 
 
 def _clock_of_today() -> FakeClock:

@@ -67,8 +67,8 @@ class Scenario:
     quirk: bool = False
     files: tuple[Path, ...] = ()
     """Files with flows and tools, beside those in the scenario itself."""
-    flows: Any = ()
-    tools: Any = ()
+    flows: tuple[Any, ...] = ()
+    tools: tuple[Any, ...] = ()
     functions: Mapping[str, Any] = field(default_factory=dict[str, Any])
     globals: Mapping[str, Any] = field(default_factory=dict[str, Any])
     cargo: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -156,6 +156,10 @@ def _read(path: Path) -> tuple[tuple[Problem, ...], list[tuple[str, Any]], Sourc
     return document.problems, scenarios, document.source
 
 
+def _is_path(item: Any) -> bool:
+    return isinstance(item, str)
+
+
 class _Reader:
     """Reads one scenario and notes what is wrong with it."""
 
@@ -177,9 +181,9 @@ class _Reader:
             title=str(item.get("title") or ""),
             tags=tuple(map(str, self._list(item, "covers", "/covers"))),
             quirk=bool(item.get("quirk")),
-            files=tuple(folder / str(file) for file in self._list(item, "files", "/files")),
-            flows=item.get("flows") or [],
-            tools=item.get("tools") or [],
+            files=tuple(folder / file for file in self._files(item)),
+            flows=self._definitions(item, "flows"),
+            tools=self._definitions(item, "tools"),
             functions=untagged(self._object(item, "functions", "/functions")),
             globals=untagged(self._object(item, "globals", "/globals")),
             cargo=untagged(self._object(item, "cargo", "/cargo")),
@@ -191,6 +195,21 @@ class _Reader:
             place=self.source.place(self.pointer),
         )
         return made if len(self.problems) == before else None
+
+    def _files(self, item: dict[str, Any]) -> list[str]:
+        """Paths in `files`, and those that stand among the flows and tools themselves."""
+        listed = [item.get(key) for key in ("files", "flows", "tools")]
+        lists = [[one] if isinstance(one, str) else one for one in listed]
+        return [file for one in lists if isinstance(one, list) for file in one if _is_path(file)]
+
+    def _definitions(self, item: dict[str, Any], key: str) -> tuple[Any, ...]:
+        """The definitions in `[…]` or `{"flows": […]}`, without the paths among them."""
+        value = item.get(key)
+        if isinstance(value, str):
+            return ()
+        inner = value.get(key) if isinstance(value, dict) else value
+        listed = self._list({key: inner}, key, f"/{key}")
+        return tuple(one for one in listed if not _is_path(one))
 
     def _made_up_id(self) -> str:
         return Path(self.source.file).stem + self.pointer.replace("/", "#")
