@@ -15,6 +15,7 @@ from saywhy.testing.clock import START_MS, FakeClock
 from saywhy.tools.call import CallContext, call_tool
 from saywhy.tools.limit import MemoryLimiter
 from saywhy.tools.registry import Registry
+from saywhy.tools.signature import quick
 from saywhy.tools.tool import tool_from_function
 from saywhy.values import UNDEFINED, BigInt, Date, freeze, same
 
@@ -187,6 +188,12 @@ def test_a_function_bound_to_the_loops_thread(call: Any, define: Any) -> None:
         raise ValueError("no")
 
     assert call(broken, tool=tool).fault_message == "no"
+
+
+def test_a_quick_function_needs_no_thread(call: Any) -> None:
+    """What is marked as returning at once runs on the loop."""
+    here = threading.get_ident()
+    assert call(quick(lambda: threading.get_ident() == here)).value is True
 
 
 def test_async_functions_are_awaited(call: Any) -> None:

@@ -12,7 +12,7 @@ import pydantic
 import pytest
 
 from saywhy.errors import CallerError
-from saywhy.tools.signature import KeywordFunction, describe_function, is_async
+from saywhy.tools.signature import KeywordFunction, describe_function, is_async, is_quick, quick
 
 
 class Size(enum.Enum):
@@ -176,6 +176,20 @@ def test_what_is_async() -> None:
     assert is_async(KeywordFunction(charge_later))
     assert not is_async(KeywordFunction(everything))
     assert not is_async(len)
+
+
+def test_what_is_quick() -> None:
+    """The mark holds for the function itself and for its adapter."""
+
+    @quick
+    def at_once(a: int) -> int:
+        return a
+
+    assert is_quick(at_once)
+    assert is_quick(KeywordFunction(at_once))
+    assert not is_quick(KeywordFunction(everything))
+    assert not is_quick(len)
+    assert at_once(1) == 1
 
 
 def test_description() -> None:

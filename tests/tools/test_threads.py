@@ -91,7 +91,7 @@ def test_a_wait_for_what_is_over_comes_back_at_once() -> None:
 
 
 def test_threads_are_used_again() -> None:
-    """A hundred calls one after the other need no more than two threads."""
+    """A hundred calls one after the other need one thread."""
     threads, names = Threads(), set[str]()
 
     def note() -> None:

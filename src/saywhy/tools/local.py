@@ -1,8 +1,8 @@
 """Tools that are functions of the host.
 
 Functions of two kinds of call exist: with one object, or with the values one after the other.
-Those that are not `async` run in a thread (see `threads`), unless the definition says `"thread":
-false`, for functions that are bound to the loop's thread; then no time limit can end them.
+Those that are not `async` run in a thread (see `threads`), except for functions marked as `quick`
+and tools with `"thread": false`, for what is bound to the loop's thread; no time limit ends those.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import msgspec
 from saywhy.errors import did_you_mean
 from saywhy.tools.arguments import plain
 from saywhy.tools.invocation import Invocation, Outcome, fault_of
-from saywhy.tools.signature import CONTEXT, is_async
+from saywhy.tools.signature import CONTEXT, is_async, is_quick
 from saywhy.tools.threads import GRACE_SECONDS, SHARED, Job, TooManyLost
 from saywhy.tools.tool import Tool
 
@@ -37,8 +37,9 @@ class _Plan:
     least: int
     """Positional parameters without a default."""
     most: float
-    context_at: float | None
+    context_at: float | None = None
     """The position of `context`; infinite when keyword-only, None when there is none."""
+    is_quick: bool = False
     grace_seconds: float = GRACE_SECONDS
 
 
@@ -71,7 +72,7 @@ async def _attempt(invocation: Invocation, function: Callable[..., Any]) -> Outc
     call = _bound(invocation, function, plan, arguments, number)
     if plan.is_async:
         outcome = await _awaited(invocation, call())
-    elif invocation.tool.implementation.raw.get("thread") is False:
+    elif plan.is_quick or invocation.tool.implementation.raw.get("thread") is False:
         outcome = _on_the_loop(call)
     else:
         outcome = await _in_thread(invocation, plan, call)
@@ -103,7 +104,7 @@ def _read_plan(function: Callable[..., Any]) -> _Plan:
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):  # written in C, and silent about its parameters
-        return _Plan(is_async(function), 0, float("inf"), None)
+        return _Plan(is_async(function), 0, float("inf"))
     least, most, context_at = 0, 0.0, None
     for parameter in parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
@@ -115,7 +116,7 @@ def _read_plan(function: Callable[..., Any]) -> _Plan:
                 context_at = most
             least += parameter.default is parameter.empty
             most += 1
-    return _Plan(is_async(function), least, most, context_at)
+    return _Plan(is_async(function), least, most, context_at, is_quick(function))
 
 
 _cached_plan = lru_cache(maxsize=512)(_read_plan)

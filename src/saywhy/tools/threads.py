@@ -2,8 +2,9 @@
 
 Handing a call over and waiting for it on the event loop costs about 100 µs, which is more than a
 whole turn of a flow. So a caller first waits in place for a moment (`GRACE_SECONDS`): quick
-functions are back by then, for about 20 µs. One that was slow the last time is waited for on the
-loop from the start; the loop is held up for one moment a function, not for one a call.
+functions are back by then, for a quarter of that. One that was slow the last time is waited for on the
+loop from the start; the loop is held up for one moment a function, not for one a call. Functions
+that are known to return at once need no thread at all (`quick`).
 
 A thread cannot be stopped from outside. When a call is given up, its thread is left to finish what
 it does, another takes its place, and the number of such threads is bounded.
@@ -25,6 +26,9 @@ from saywhy.errors import OutsideError
 
 GRACE_SECONDS: Final = 0.0005
 """How long the event loop may stand still for the sake of a quick function."""
+
+
+_give_way: Final[Callable[[], None] | None] = getattr(os, "sched_yield", None)
 
 
 class TooManyLost(OutsideError):
@@ -80,7 +84,15 @@ class Job:
 
     def done_within(self, seconds: float) -> bool:
         """Whether the call is over, after waiting in place at most this long."""
-        return self._finished.acquire(timeout=seconds) if seconds else self._take()
+        if self._take():
+            return True
+        # Giving way beats sleeping: a sleeper's own waking costs up to 50 µs between two cores.
+        ends = time.perf_counter() + min(seconds, GRACE_SECONDS)
+        while _give_way is not None and time.perf_counter() < ends:
+            _give_way()
+            if self._take():
+                return True
+        return seconds > 0 and self._finished.acquire(timeout=seconds)
 
     def _take(self) -> bool:
         return self._finished.acquire(blocking=False)
