@@ -2,9 +2,9 @@
 
 Handing a call over and waiting for it on the event loop costs about 100 µs, which is more than a
 whole turn of a flow. So a caller first waits in place for a moment (`GRACE_SECONDS`): quick
-functions are back by then, for a quarter of that. One that was slow the last time is waited for on the
-loop from the start; the loop is held up for one moment a function, not for one a call. Functions
-that are known to return at once need no thread at all (`quick`).
+functions are back by then, for a quarter of that. One that was slow the last time is waited for on
+the loop from the start; the loop is held up for one moment a function, not for one a call.
+Functions that are known to return at once need no thread at all (`quick`).
 
 A thread cannot be stopped from outside. When a call is given up, its thread is left to finish what
 it does, another takes its place, and the number of such threads is bounded.
