@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from saywhy.clock import Clock
 from saywhy.errors import CallerError, did_you_mean
-from saywhy.trace.words import number_text
+from saywhy.expr.numbers import number_text
 from saywhy.values import UNDEFINED, dumps
 
 Function = Callable[..., Any]

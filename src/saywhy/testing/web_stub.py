@@ -99,12 +99,10 @@ class _Request:
 
     def _parsed_body(self) -> Any:
         text = self.body.decode("utf-8", "replace")
-        if "json" in (self.headers.get("content-type") or "json"):
-            try:
-                return json.loads(text)
-            except ValueError:
-                return text
-        return text
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
 
 
 def _handler_for(stub: WebStub) -> type[BaseHTTPRequestHandler]:
