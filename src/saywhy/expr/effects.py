@@ -1,0 +1,325 @@
+"""What inside which variables may an expression change?
+
+An upper bound from the text alone: member assignment, `++`, `delete`, methods that change their
+list or date, `Object.assign` and its kin, objects handed to functions that are not JavaScript's
+own. Where a change goes through a local name, any variable may be behind it. Whether anything did
+change is found out by comparing, in `javascript`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, TypeAlias
+
+from saywhy.expr.chains import Chain, Path, static_key
+from saywhy.expr.scopes import Item, Walk, decoded
+from saywhy.expr.words import JAVASCRIPT_GLOBALS
+
+Owners: TypeAlias = frozenset[Path] | None
+"""Paths whose value may be changed; None where any variable may be meant."""
+
+NOBODY: Final[frozenset[Path]] = frozenset()
+MAX_NESTING: Final = 60
+"""How deep an operand is followed before we say: any variable."""
+
+MUTATORS: Final = frozenset(
+    [
+        "push",
+        "pop",
+        "shift",
+        "unshift",
+        "splice",
+        "sort",
+        "reverse",
+        "fill",
+        "copyWithin",
+        "setDate",
+        "setFullYear",
+        "setHours",
+        "setMilliseconds",
+        "setMinutes",
+        "setMonth",
+        "setSeconds",
+        "setTime",
+        "setUTCDate",
+        "setUTCFullYear",
+        "setUTCHours",
+        "setUTCMilliseconds",
+        "setUTCMinutes",
+        "setUTCMonth",
+        "setUTCSeconds",
+        "setYear",
+        "__defineGetter__",
+        "__defineSetter__",
+    ]
+)
+"""Methods that change what they are called on."""
+
+OBJECT_MUTATORS: Final = frozenset(
+    ["assign", "defineProperty", "defineProperties", "setPrototypeOf"]
+)
+"""Functions of `Object` that change their first argument."""
+
+FRESH: Final = frozenset(
+    [
+        "map",
+        "filter",
+        "slice",
+        "concat",
+        "flat",
+        "flatMap",
+        "split",
+        "toSorted",
+        "toReversed",
+        "toSpliced",
+        "with",
+        "match",
+        "keys",
+        "values",
+        "entries",
+        "fromEntries",
+        "from",
+        "of",
+        "parse",
+    ]
+)
+"""Methods that give a new list or object; what is in it may still be shared."""
+
+RETURNS_ITSELF: Final = frozenset(["sort", "reverse", "fill", "copyWithin"])
+
+
+class Effects:
+    """The writes of one expression."""
+
+    def __init__(self, walk: Walk, chains: Iterable[Chain]) -> None:
+        self._walk = walk
+        self._free_roots: set[str] = set()
+        self._chain_ends: set[int] = set()
+        for chain in chains:
+            if chain.root in JAVASCRIPT_GLOBALS:
+                continue
+            if not chain.is_called:
+                self._free_roots.add(chain.root)
+            self._chain_ends.update(_nodes_of(chain))
+
+    def writes(self) -> tuple[Path, ...]:
+        """The paths that may be changed, without repetition."""
+        found: dict[Path, None] = {}
+        for owners in (*self._member_writes(), *self._call_writes(), *self._loose_methods()):
+            anybody = ((root,) for root in self._free_roots)
+            found.update(dict.fromkeys(sorted(anybody if owners is None else owners, key=str)))
+        return tuple(found)
+
+    def _member_writes(self) -> Iterator[Owners]:
+        for member in self._walk.members:
+            target = member.child("object")
+            owners = self._owners(target, fresh=True) if target else None
+            key = static_key(member, self._walk.source)
+            if owners and len(owners) == 1 and key is not None and self._is_direct(member):
+                (path,) = owners
+                yield frozenset({(*path, key)})
+            else:
+                yield owners
+
+    def _is_direct(self, member: Item) -> bool:
+        """Whether the written member is one link further than a chain from a free name."""
+        node = member.node.child_by_field_name("object")
+        return node is not None and node.id in self._chain_ends
+
+    def _call_writes(self) -> Iterator[Owners]:
+        for call in self._walk.calls:
+            if call.kind == "new_expression":
+                continue
+            callee = call.child("function")
+            if callee is None:
+                continue
+            if callee.kind in ("member_expression", "subscript_expression"):
+                yield from self._method_writes(call, callee)
+            elif callee.kind == "identifier":
+                name = decoded(self._walk.source.spelling(callee.node))
+                if not callee.scope.knows(name) and name not in JAVASCRIPT_GLOBALS:
+                    yield self._of_all(_arguments(call), fresh=False)
+
+    def _method_writes(self, call: Item, callee: Item) -> Iterator[Owners]:
+        method = static_key(callee, self._walk.source)
+        target = callee.child("object")
+        if target is None:
+            return
+        if method is None or method in MUTATORS:
+            yield self._owners(target, fresh=True)
+        if method in ("call", "apply", "bind"):
+            yield from self._borrowed_writes(call, target)
+        elif method in OBJECT_MUTATORS and self._global_root(target) == "Object":
+            yield self._of_all(_arguments(call)[:1], fresh=True)
+        elif method is None:
+            yield self._of_all(_arguments(call), fresh=False)
+
+    def _borrowed_writes(self, call: Item, function: Item) -> Iterator[Owners]:
+        """`Array.prototype.push.call(xs, 1)` and whatever else is called that way."""
+        name = None
+        if function.kind == "member_expression":
+            name = static_key(function, self._walk.source)
+        if self._global_root(function) is not None and name not in MUTATORS | OBJECT_MUTATORS:
+            return
+        yield self._of_all(_arguments(call), fresh=False)
+
+    def _loose_methods(self) -> Iterator[Owners]:
+        """A method that changes things, handed on without being called: anything may happen."""
+        for _, item in self._walk.names:
+            here = item
+            while here.parent is not None and here.field == "object":
+                here = here.parent
+                handed_on = here.parent is not None and here.parent.kind in _HANDS_ON
+                if not handed_on or here.kind != "member_expression":
+                    continue
+                key = static_key(here, self._walk.source)
+                if key in MUTATORS or (
+                    key in OBJECT_MUTATORS and self._global_root(here) == "Object"
+                ):
+                    yield None
+
+    def _global_root(self, item: Item) -> str | None:
+        """The JavaScript global a member chain starts at."""
+        node = item.node
+        while node.type == "member_expression":
+            inner = node.child_by_field_name("object")
+            if inner is None:
+                return None
+            node = inner
+        if node.type != "identifier":
+            return None
+        name = decoded(self._walk.source.spelling(node))
+        return name if name in JAVASCRIPT_GLOBALS and not item.scope.knows(name) else None
+
+    def _of_all(self, items: Iterable[Item], *, fresh: bool, depth: int = 0) -> Owners:
+        found: set[Path] = set()
+        for item in items:
+            owners = self._owners(item, fresh=fresh, depth=depth + 1)
+            if owners is None:
+                return None
+            found |= owners
+        return frozenset(found)
+
+    def _owners(self, item: Item, *, fresh: bool, depth: int = 0) -> Owners:
+        """Whose value `item` may be. With `fresh`, what was just made belongs to nobody."""
+        if depth > MAX_NESTING:
+            return None
+        kind = item.kind
+        if kind in _VALUES:
+            return NOBODY
+        if kind in ("identifier", "shorthand_property_identifier"):
+            return self._owners_of_name(item)
+        if kind in ("member_expression", "subscript_expression"):
+            return self._owners_of_member(item, depth)
+        if kind == "call_expression":
+            return self._owners_of_call(item, fresh, depth)
+        if kind in ("array", "object", "new_expression"):
+            parts = _parts(item)
+            return NOBODY if fresh else self._of_all(parts, fresh=False, depth=depth)
+        if kind == "assignment_expression":
+            return self._of_all(_fields(item, "right"), fresh=fresh, depth=depth)
+        if kind == "ternary_expression":
+            sides = _fields(item, "consequence", "alternative")
+            return self._of_all(sides, fresh=fresh, depth=depth)
+        if kind == "binary_expression":
+            if not _is_choice(item):
+                return NOBODY
+            return self._of_all(_fields(item, "left", "right"), fresh=fresh, depth=depth)
+        if kind in ("parenthesized_expression", "spread_element", "pair", "sequence_expression"):
+            return self._of_all(_parts(item)[-1:], fresh=fresh, depth=depth)
+        return None
+
+    def _owners_of_name(self, item: Item) -> Owners:
+        name = decoded(self._walk.source.spelling(item.node))
+        if item.scope.knows(name):
+            return None
+        return NOBODY if name in JAVASCRIPT_GLOBALS else frozenset({(name,)})
+
+    def _owners_of_member(self, item: Item, depth: int) -> Owners:
+        target = item.child("object")
+        if target is None:
+            return None
+        owners = self._owners(target, fresh=False, depth=depth + 1)
+        key = static_key(item, self._walk.source)
+        if item.node.id in self._chain_ends and owners and len(owners) == 1 and key is not None:
+            (path,) = owners
+            return frozenset({(*path, key)})
+        return owners
+
+    def _owners_of_call(self, item: Item, fresh: bool, depth: int) -> Owners:
+        callee = item.child("function")
+        if callee is None:
+            return None
+        if callee.kind == "identifier":
+            # What a host function gives back is a copy of its own; so is what a global makes.
+            name = decoded(self._walk.source.spelling(callee.node))
+            return None if callee.scope.knows(name) else NOBODY
+        target = callee.child("object")
+        if callee.kind != "member_expression" or target is None:
+            return None
+        method = static_key(callee, self._walk.source)
+        if method in FRESH and fresh:
+            return NOBODY
+        if method in RETURNS_ITSELF:
+            return self._owners(target, fresh=fresh, depth=depth + 1)
+        return self._of_all([target, *_arguments(item)], fresh=False, depth=depth)
+
+
+_VALUES: Final = frozenset(
+    [
+        "number",
+        "string",
+        "template_string",
+        "regex",
+        "true",
+        "false",
+        "null",
+        "undefined",
+        "unary_expression",
+        "update_expression",
+        "arrow_function",
+        "function_expression",
+        "generator_function",
+        "class",
+        "template_substitution",
+        "property_identifier",
+        "computed_property_name",
+        "method_definition",
+        "comment",
+    ]
+)
+_HANDS_ON: Final = frozenset(
+    ["arguments", "variable_declarator", "array", "pair", "assignment_expression"]
+)
+
+
+def _nodes_of(chain: Chain) -> Iterator[int]:
+    """The nodes of a chain, from its name to its end."""
+    here: Item | None = chain.item
+    while here is not None:
+        yield here.node.id
+        if here is chain.end:
+            return
+        here = here.parent
+
+
+def _fields(item: Item, *names: str) -> list[Item]:
+    return [child for name in names if (child := item.child(name)) is not None]
+
+
+def _parts(item: Item) -> list[Item]:
+    return [
+        Item(node, item, field, item.scope, "read")
+        for node, field in item.children()
+        if field not in ("key", "constructor") and node.type != "comment"
+    ]
+
+
+def _arguments(call: Item) -> list[Item]:
+    found = call.child("arguments")
+    return _parts(found) if found is not None else []
+
+
+def _is_choice(item: Item) -> bool:
+    operator = item.node.child_by_field_name("operator")
+    return operator is not None and operator.type in ("||", "&&", "??")

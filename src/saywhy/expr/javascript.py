@@ -1,0 +1,63 @@
+"""Evaluates expressions: JavaScript with every limit on, one semantics for the whole product.
+
+`JavaScript` may be shared by any number of threads and conversations: each thread has contexts of
+its own, and nothing of a conversation is kept in them. It does no I/O and awaits nothing. Where an
+expression calls an approved function, the evaluation ends with `Suspended`; the caller runs the
+function and evaluates again with the answers so far.
+
+What an expression will read is `names`; `[error: …]` and other rules of flows are theirs.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from saywhy.expr.changes import Change
+from saywhy.expr.outcome import Evaluated, FunctionAnswer, Names, Outcome, Raised, Suspended
+from saywhy.expr.sandbox import Limits
+from saywhy.expr.transfer import Foreign
+from saywhy.expr.worker import Worker
+
+__all__ = [
+    "Change",
+    "Evaluated",
+    "Foreign",
+    "FunctionAnswer",
+    "JavaScript",
+    "Limits",
+    "Names",
+    "Outcome",
+    "Raised",
+    "Suspended",
+]
+
+
+class JavaScript:
+    """The engine for expressions. Making one costs nothing; a thread's first evaluation does."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self._threads = threading.local()
+
+    def evaluate(
+        self,
+        source: str,
+        names: Names,
+        answers: Sequence[FunctionAnswer] = (),
+        *,
+        now_ms: float = 0.0,
+        seed: int = 0,
+        text: bool = False,
+    ) -> Outcome:
+        """The value of `source`, the error it throws, or the approved function it waits for.
+
+        `answers` are those of the calls before, in order. With `text` the value is its string form:
+        what `String()` gives, and JSON for lists and objects. `now_ms` and `seed` are the clock and
+        the dice of this evaluation; all rounds of one must be given the same.
+        """
+        try:
+            worker: Worker = self._threads.worker
+        except AttributeError:
+            worker = self._threads.worker = Worker(self.limits)
+        return worker.evaluate(source, names, answers, now_ms, seed, text)

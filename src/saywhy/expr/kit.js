@@ -1,0 +1,443 @@
+// The kit: what carries values into expressions and out of them, and answers their calls.
+//
+// Runs first in every context. Expressions reach nothing in here; what it needs of the engine is
+// taken into local names now, and guard.js freezes the rest before an author's text is seen.
+(function (maxItems, maxNodes) {
+  "use strict";
+
+  const { apply, ownKeys } = Reflect;
+  const {
+    create, defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf, hasOwn, is, keys,
+  } = Object;
+  const { isArray } = Array;
+  const { isInteger, isSafeInteger } = Number;
+  const { parse, stringify } = JSON;
+  const { imul } = Math;
+  const String0 = String;
+  const Number0 = Number;
+  const BigInt0 = BigInt;
+  const Date0 = Date;
+  const Map0 = Map;
+  const Set0 = Set;
+  const RegExp0 = RegExp;
+  const Error0 = Error;
+  const RangeError0 = RangeError;
+  const isView = ArrayBuffer.isView;
+  const getTime = Date.prototype.getTime;
+  const objectProto = Object.prototype;
+  const textOf = String.prototype.valueOf;
+  const numberValueOf = Number.prototype.valueOf;
+  const booleanOf = Boolean.prototype.valueOf;
+  const kindOf = Object.prototype.toString;
+  const functionToString = Function.prototype.toString;
+  const symbolToString = Symbol.prototype.toString;
+  const regexpToString = RegExp.prototype.toString;
+  const mapEntries = Map.prototype.entries;
+  const setValues = Set.prototype.values;
+  const mapSize = getOwnPropertyDescriptor(Map.prototype, "size").get;
+  const setSize = getOwnPropertyDescriptor(Set.prototype, "size").get;
+  const regexpSource = getOwnPropertyDescriptor(RegExp.prototype, "source").get;
+
+  // ---------------------------------------------------------------- values in
+
+  const TAGS = [
+    "$undefined", "$num", "$bigint", "$date", "$object", "$foreign", "$float", "$big",
+  ];
+  const isTag = create(null);
+  for (const name of TAGS) isTag[name] = true;
+
+  // Integers beyond 2**53 stay where they are, and whoever reads one is told.
+  const guarded = new WeakMap();
+  const digitsOf = WeakMap.prototype.get;
+  const remember = WeakMap.prototype.set;
+
+  function tooLarge(digits) {
+    const get = function () {
+      throw new RangeError0(
+        `the whole number ${digits} is too large for JavaScript to read exactly; keep it as text`);
+    };
+    apply(remember, guarded, [get, digits]);
+    return get;
+  }
+
+  function put(target, key, value) {
+    defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  }
+
+  function numberOf(text) {
+    return text === "-0" ? -0 : Number0(text);
+  }
+
+  function reviveTag(key, content) {
+    switch (key) {
+      case "$undefined": return undefined;
+      case "$num": return numberOf(content);
+      case "$bigint": return BigInt0(content);
+      case "$date": return new Date0(content === null ? NaN : content);
+      case "$object": return reviveFields(content);
+    }
+  }
+
+  function reviveFields(target) {
+    const names = ownKeys(target);
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      if (isArray(target) && name === "length") continue;
+      const value = target[name];
+      if (typeof value !== "object" || value === null) continue;
+      const only = isArray(value) ? undefined : keys(value);
+      if (only !== undefined && only.length === 1 && only[0] === "$big") {
+        const get = tooLarge(value.$big);
+        defineProperty(target, name, { get, enumerable: true, configurable: true });
+      } else {
+        put(target, name, revive(value));
+      }
+    }
+    return target;
+  }
+
+  function revive(value) {
+    if (typeof value !== "object" || value === null) return value;
+    if (!isArray(value)) {
+      const names = keys(value);
+      if (names.length === 1 && isTag[names[0]]) return reviveTag(names[0], value[names[0]]);
+    }
+    return reviveFields(value);
+  }
+
+  const decode = (text) => revive(parse(text));
+
+  // --------------------------------------------------------------- values out
+
+  // A result is a number, a boolean, null, a plain text, or a text that starts with \x01 and says
+  // in its second character how to read the rest: u undefined, j JSON, t JSON with tags, f JSON
+  // with things no conversation can hold.
+  const MARK = "\x01";
+  const MAX_DEPTH = 200;
+  const MODES = "jtf";
+  let mode = 0;
+  let nodes = 0;
+
+  function foreign(kind, data, text) {
+    mode = 2;
+    const target = create(null);
+    target.$foreign = [kind, data, text];
+    return target;
+  }
+
+  function tag(key, content) {
+    if (mode < 1) mode = 1;
+    const target = create(null);
+    target[key] = content;
+    return target;
+  }
+
+  function encodeNumber(value) {
+    if (isInteger(value)) {
+      if (value === 0 && is(value, -0)) return tag("$num", "-0");
+      if (isSafeInteger(value) || value === 9007199254740992 || value === -9007199254740992) {
+        return value;
+      }
+      mode = 2;
+      const target = create(null);
+      target.$float = String0(value);
+      return target;
+    }
+    return value - value === 0 ? value : tag("$num", String0(value));
+  }
+
+  function encode(value, depth) {
+    switch (typeof value) {
+      case "string": case "boolean": return value;
+      case "number": return encodeNumber(value);
+      case "undefined": return tag("$undefined", true);
+      case "bigint": return tag("$bigint", String0(value));
+      case "symbol": return foreign("symbol", null, apply(symbolToString, value, []));
+      case "function": return foreign("function", null, apply(functionToString, value, []));
+    }
+    return value === null ? null : encodeObject(value, depth + 1);
+  }
+
+  function encodeObject(value, depth) {
+    if (depth > MAX_DEPTH) {
+      throw new RangeError0(`the value is nested deeper than ${MAX_DEPTH} levels, or contains itself`);
+    }
+    if (++nodes > maxNodes) throw new RangeError0(`the value has more than ${maxNodes} parts`);
+    if (isArray(value)) return encodeList(value, depth);
+    const proto = getPrototypeOf(value);
+    if (proto !== objectProto && proto !== null) {
+      const other = encodeRare(value, depth);
+      if (other !== undefined) return other;
+    }
+    const names = ownKeys(value);
+    const target = create(null);
+    let count = 0;
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      if (typeof name === "symbol") continue;
+      const own = getOwnPropertyDescriptor(value, name);
+      if (!own.enumerable) continue;
+      count++;
+      if (own.get !== undefined && apply(digitsOf, guarded, [own.get]) !== undefined) {
+        mode = 2;
+        const big = create(null);
+        big.$big = apply(digitsOf, guarded, [own.get]);
+        put(target, name, big);
+      } else {
+        put(target, name, encode(value[name], depth));
+      }
+    }
+    return count === 1 && isTag[keys(target)[0]] ? tag("$object", target) : target;
+  }
+
+  function encodeList(value, depth) {
+    const length = value.length;
+    if (length > maxItems) {
+      throw new RangeError0(`the list has ${length} items; ${maxItems} are allowed`);
+    }
+    const target = [];
+    for (let i = 0; i < length; i++) {
+      const own = getOwnPropertyDescriptor(value, i);
+      if (own !== undefined && own.get !== undefined) {
+        const digits = apply(digitsOf, guarded, [own.get]);
+        if (digits !== undefined) {
+          mode = 2;
+          const big = create(null);
+          big.$big = digits;
+          put(target, i, big);
+          continue;
+        }
+      }
+      put(target, i, encode(value[i], depth));
+    }
+    return target;
+  }
+
+  function works(method, value) {
+    try {
+      apply(method, value, []);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  function encodeRare(value, depth) {
+    if (value instanceof Date0 && works(getTime, value)) {
+      const at = apply(getTime, value, []);
+      return tag("$date", at === at ? at : null);
+    }
+    if (value instanceof Map0 && works(mapSize, value)) {
+      const pairs = [];
+      for (const [key, item] of apply(mapEntries, value, [])) {
+        put(pairs, pairs.length, [encode(key, depth), encode(item, depth)]);
+      }
+      return foreign("map", pairs, "[object Map]");
+    }
+    if (value instanceof Set0 && works(setSize, value)) {
+      const items = [];
+      for (const item of apply(setValues, value, [])) put(items, items.length, encode(item, depth));
+      return foreign("set", items, "[object Set]");
+    }
+    if (value instanceof RegExp0 && works(regexpSource, value)) {
+      return foreign("regexp", null, apply(regexpToString, value, []));
+    }
+    if (isView(value)) return foreign("bytes", null, "");
+    if (value instanceof Error0) return foreign("error", null, describe(value)[1]);
+    return encodeBoxed(value);
+  }
+
+  // new String("x") and its like come out as what they hold; other things with a prototype of
+  // their own (an instance of a class) as their fields.
+  function encodeBoxed(value) {
+    const kind = apply(kindOf, value, []);
+    try {
+      if (kind === "[object String]") return apply(textOf, value, []);
+      if (kind === "[object Number]") return encodeNumber(apply(numberValueOf, value, []));
+      if (kind === "[object Boolean]") return apply(booleanOf, value, []);
+    } catch {
+      return undefined;
+    }
+    if (kind === "[object Promise]") return foreign("promise", null, kind);
+    return undefined;
+  }
+
+  function write(value) {
+    mode = 0;
+    nodes = 0;
+    const target = encode(value, 0);
+    const text = stringify(target);
+    return MARK + MODES[mode] + text;
+  }
+
+  function out(value) {
+    if (typeof value === "number" || typeof value === "boolean" || value === null) return value;
+    if (typeof value === "string") return plain(value);
+    if (value === undefined) return "\x01u";
+    return write(value);
+  }
+
+  // The binding loses lone surrogates and everything after a NUL, and cannot read ropes.
+  function plain(value) {
+    if (value.length > 200) value = value.slice(0);
+    const isSafe = value.isWellFormed() && value.indexOf("\0") < 0 && value.charCodeAt(0) !== 1;
+    return isSafe ? value : MARK + "j" + stringify(value);
+  }
+
+  function text(value) {
+    if (typeof value === "string") return plain(value);
+    if (typeof value === "object" && value !== null) {
+      const json = stringify(value);
+      return plain(json === undefined ? "undefined" : json);
+    }
+    return plain(String0(value));
+  }
+
+  // ----------------------------------------------------------------- failures
+
+  function describe(error) {
+    if (typeof error === "object" && error !== null && error instanceof Error0) {
+      const maker = error.constructor;
+      const name = typeof maker === "function" ? maker.name : error.name;
+      return [String0(name), String0(error.message)];
+    }
+    if (error === undefined || error === null) return [String0(error), String0(error)];
+    const maker = error.constructor;
+    const shown = typeof error === "object" ? stringify(encode(error, 0)) : String0(error);
+    return [typeof maker === "function" ? String0(maker.name) : "Object", shown];
+  }
+
+  function where(error) {
+    try {
+      return typeof error === "object" && error !== null && typeof error.stack === "string"
+        ? error.stack : "";
+    } catch {
+      return "";
+    }
+  }
+
+  function fail(error) {
+    if (error === STOP) return suspended();
+    let told;
+    try {
+      told = describe(error);
+    } catch {
+      told = ["Error", "an error that cannot be shown"];
+    }
+    return MARK + "e" + stringify([told[0], told[1], where(error)]);
+  }
+
+  // -------------------------------------------------------- approved functions
+
+  // A call without an answer stops the evaluation. STOP is caught by nobody: blocks of `catch` and
+  // `finally` are rewritten to begin with `stopped()`.
+  const STOP = freeze(create(null));
+  let answers = [];
+  let asked = 0;
+  let pending;
+
+  function open(json) {
+    answers = json === "" ? [] : decode(json);
+    asked = 0;
+    pending = undefined;
+  }
+
+  function stopped() {
+    if (pending !== undefined) throw STOP;
+  }
+
+  function suspended() {
+    const [name, args] = pending;
+    return MARK + "s" + write([name, asked, args]);
+  }
+
+  function become(target, source) {
+    if (typeof target !== "object" || target === null) return source;
+    if (typeof source !== "object" || source === null) return source;
+    if (isArray(target) !== isArray(source) || getPrototypeOf(target) !== getPrototypeOf(source)) {
+      return source;
+    }
+    if (isArray(target)) {
+      target.length = source.length;
+    } else if (getPrototypeOf(source) !== objectProto) {
+      return source;
+    }
+    for (const name of keys(target)) if (!hasOwn(source, name)) delete target[name];
+    for (const name of keys(source)) {
+      const own = getOwnPropertyDescriptor(source, name);
+      if (own.get !== undefined) defineProperty(target, name, own);
+      else put(target, name, hasOwn(target, name) ? become(target[name], own.value) : own.value);
+    }
+    return target;
+  }
+
+  function call(name, args) {
+    if (pending !== undefined) throw STOP;
+    if (asked >= answers.length) {
+      pending = [name, args];
+      throw STOP;
+    }
+    const answer = answers[asked++];
+    if (answer.name !== name) {
+      throw new Error0(`${name} was called where ${answer.name} was called before`);
+    }
+    if (answer.after !== null) {
+      for (let i = 0; i < args.length && i < answer.after.length; i++) become(args[i], answer.after[i]);
+    }
+    if (answer.error !== null) throw new Error0(answer.error);
+    return answer.value;
+  }
+
+  function door(name) {
+    const stub = { [name]: (...args) => call(name, args) }[name];
+    return stub;
+  }
+
+  // Results of an expression that called functions or changed variables: what it asked comes first.
+  function ended(value, roots, asText) {
+    if (pending !== undefined) return suspended();
+    if (roots === undefined) return asText ? text(value) : out(value);
+    mode = 0;
+    nodes = 0;
+    const all = encode([asText ? shown(value) : value, ...roots], 0);
+    return MARK + "w" + MODES[mode] + stringify([asked, all]);
+  }
+
+  function shown(value) {
+    if (typeof value !== "object" || value === null) return String0(value);
+    const json = stringify(value);
+    return json === undefined ? "undefined" : json;
+  }
+
+  // ------------------------------------------------------- time and randomness
+
+  let now = NaN;
+  let seed = 0;
+
+  function begin(moment, number) {
+    now = moment;
+    seed = number >>> 0;
+  }
+
+  function end() {
+    now = NaN;
+    seed = 0;
+  }
+
+  function half() {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let bits = imul(seed ^ (seed >>> 15), 1 | seed);
+    bits = (bits + imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
+    return (bits ^ (bits >>> 14)) >>> 0;
+  }
+
+  function random() {
+    return ((half() >>> 5) * 67108864 + (half() >>> 6)) / 9007199254740992;
+  }
+
+  return freeze({
+    out, text, fail, decode, parse, open, door, stopped, ended, begin, end,
+    moment: () => now,
+    random,
+  });
+})

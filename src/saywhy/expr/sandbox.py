@@ -1,0 +1,72 @@
+"""One QuickJS context: limits on, fence laid, owned by the thread that made it.
+
+Here are the traps of the binding that concern a context as a whole; those that concern values are
+in `transfer`. The binding gives up Python's lock while JavaScript runs, so a context and everything
+made in it is touched by its own thread only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from saywhy.expr.words import JAVASCRIPT_GLOBALS
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one evaluation may use."""
+
+    seconds: float = 0.25
+    """Processor time. The binding counts the whole process; `javascript` allows for that."""
+    memory_bytes: int = 64 << 20
+    stack_bytes: int = 512 << 10
+    list_items: int = 1_000_000
+    result_parts: int = 200_000
+    search_product: int = 1 << 28
+    """Length of a text times length of what is searched in it."""
+
+
+class Sandbox:
+    """A context and the kit inside it."""
+
+    __slots__ = ("context", "kit", "limits")
+
+    def __init__(self, limits: Limits) -> None:
+        # `quickjs` itself starts a thread when it is imported; the extension module does not.
+        import _quickjs
+
+        self.limits: Final = limits
+        self.context: Final[Any] = _quickjs.Context()
+        self.context.set_memory_limit(limits.memory_bytes)
+        self.context.set_max_stack_size(limits.stack_bytes)
+        make_kit = self.context.eval(_script("kit.js"))
+        self.kit: Final[Any] = make_kit(limits.list_items, limits.result_parts)
+        guard = self.context.eval(_script("guard.js"))
+        member = self.context.eval("(o, name) => o[name]")
+        guard(
+            " ".join(sorted(JAVASCRIPT_GLOBALS)),
+            limits.list_items,
+            limits.search_product,
+            member(self.kit, "moment"),
+            member(self.kit, "random"),
+        )
+        self.context.set_time_limit(limits.seconds)
+
+    def compile(self, program: str) -> Any:
+        """The function made by `program`, a function expression that takes the kit."""
+        return self.context.eval(program)(self.kit)
+
+
+@cache
+def _script(name: str) -> str:
+    return (files("saywhy.expr") / name).read_text(encoding="utf-8")
+
+
+def engine_errors() -> type[Exception]:
+    """What the binding raises when JavaScript does."""
+    import _quickjs
+
+    return _quickjs.JSException

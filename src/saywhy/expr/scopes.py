@@ -1,0 +1,294 @@
+"""Which names in an expression are free, and what is done with each of them?
+
+Walks the tree once, with a stack of its own (an expression may be nested thousands deep), tells
+parameters and local variables from free names, and notes every place where something is written.
+What may be changed through those places is `effects`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from saywhy.expr.syntax import Source, SyntaxProblem
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+Mode: TypeAlias = Literal["read", "assign", "update", "delete", "var", "let", "skip"]
+"""What happens to a name or member: `var` and `let` declare it in the function or the block."""
+
+
+class Scope:
+    """The names one function or block declares."""
+
+    __slots__ = ("function", "names", "of", "parent")
+
+    def __init__(self, parent: Scope | None, function: bool, of: str) -> None:
+        self.parent = parent
+        self.function = function
+        self.of = of
+        self.names: set[str] = set()
+
+    def knows(self, name: str) -> bool:
+        """Whether `name` is declared here or further out."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return True
+            scope = scope.parent
+        return False
+
+    def nearest_function(self) -> Scope:
+        """The scope that `var` declares in."""
+        scope = self
+        while not scope.function and scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def is_inside(self, kinds: frozenset[str]) -> bool:
+        """Whether the nearest function (arrow or not) is one of `kinds`."""
+        return self.nearest_function().of in kinds
+
+
+class Item:
+    """A node with its parent, its field there, its scope and what happens to it."""
+
+    __slots__ = ("field", "kind", "mode", "node", "parent", "scope")
+
+    def __init__(
+        self, node: Node, parent: Item | None, field: str, scope: Scope, mode: Mode
+    ) -> None:
+        self.node = node
+        self.kind = node.type
+        self.parent = parent
+        self.field = field
+        self.scope = scope
+        self.mode: Mode = mode
+
+    def children(self) -> Iterator[tuple[Node, str]]:
+        """Named children with their field names."""
+        for index, child in enumerate(self.node.children):
+            if child.is_named:
+                yield child, self.node.field_name_for_child(index) or ""
+
+    def child(self, field: str) -> Item | None:
+        """The child in `field`, as an item of its own."""
+        node = self.node.child_by_field_name(field)
+        return Item(node, self, field, self.scope, "read") if node is not None else None
+
+
+class Walk:
+    """The free names and writes of one expression, in the order of the text."""
+
+    def __init__(self, source: Source, root: Node) -> None:
+        self.source = source
+        self.problem: SyntaxProblem | None = None
+        self.spelled: set[str] = set()
+        self.has_async = False
+        self.names: list[tuple[str, Item]] = []
+        """Every name that is read or assigned, free or not."""
+        self.members: list[Item] = []
+        """Members that are assigned, updated or deleted."""
+        self.calls: list[Item] = []
+        """Calls, tagged templates and `new`."""
+        self.handlers: list[Node] = []
+        """Blocks of `catch` and `finally`."""
+        top = Scope(None, True, "program")
+        waiting = [Item(root, None, "", top, "read")]
+        while waiting:
+            item = waiting.pop()
+            waiting.extend(reversed(list(self._visit(item))))
+
+    def free(self) -> Iterator[tuple[str, Item]]:
+        """The names that no scope of the expression declares."""
+        return ((name, item) for name, item in self.names if not item.scope.knows(name))
+
+    def _visit(self, item: Item) -> Iterator[Item]:
+        kind = item.kind
+        self._check(item)
+        if kind in _NAMES:
+            self._name(item)
+            return
+        if kind in ("member_expression", "subscript_expression") and item.mode in _WRITES:
+            self.members.append(item)
+        elif kind in ("call_expression", "new_expression"):
+            self.calls.append(item)
+        elif kind in ("catch_clause", "finally_clause"):
+            body = item.node.child_by_field_name("body")
+            if body is not None:
+                self.handlers.append(body)
+        scope = self._scope_of(item)
+        for child, field in item.children():
+            mode = _mode_of_child(item, child, field)
+            yield Item(child, item, field, scope, mode)
+
+    def _name(self, item: Item) -> None:
+        name = decoded(self.source.spelling(item.node))
+        self.spelled.add(name)
+        if item.mode == "skip":
+            return
+        if item.mode == "var":
+            item.scope.nearest_function().names.add(name)
+        elif item.mode == "let":
+            item.scope.names.add(name)
+        else:
+            self.names.append((name, item))
+
+    def _scope_of(self, item: Item) -> Scope:
+        """The scope of the children of `item`, with the name it declares for itself."""
+        kind = item.kind
+        if kind in _FUNCTIONS:
+            scope = Scope(item.scope, True, _function_kind(item.node))
+            self.has_async = self.has_async or "async" in scope.of
+            if kind != "arrow_function":
+                scope.names.add("arguments")
+            name = item.node.child_by_field_name("name")
+            if name is not None and name.type == "identifier":
+                owner = item.scope if kind.endswith("_declaration") else scope
+                owner.names.add(decoded(self.source.spelling(name)))
+            return scope
+        if kind in ("class", "class_declaration"):
+            scope = Scope(item.scope, False, kind)
+            name = item.node.child_by_field_name("name")
+            if name is not None:
+                owner = item.scope if kind == "class_declaration" else scope
+                owner.names.add(decoded(self.source.spelling(name)))
+            return scope
+        if kind in ("class_static_block", "field_definition"):
+            return Scope(item.scope, True, "method")
+        if kind in _BLOCKS:
+            return Scope(item.scope, False, kind)
+        return item.scope
+
+    def _check(self, item: Item) -> None:
+        """Strict-mode rules that the parser is too kind about."""
+        message = _forbidden(item, self.source)
+        if message and self.problem is None:
+            self.problem = SyntaxProblem(message, self.source.span(item.node))
+
+
+_NAMES: Final = frozenset(
+    {"identifier", "shorthand_property_identifier", "shorthand_property_identifier_pattern"}
+)
+_WRITES: Final = frozenset({"assign", "update", "delete"})
+_FUNCTIONS: Final = frozenset(
+    [
+        "arrow_function",
+        "function_expression",
+        "function_declaration",
+        "generator_function",
+        "generator_function_declaration",
+        "method_definition",
+    ]
+)
+_BLOCKS: Final = frozenset(
+    ["statement_block", "for_statement", "for_in_statement", "catch_clause", "switch_body"]
+)
+_PATTERNS: Final = frozenset(
+    [
+        "object_pattern",
+        "array_pattern",
+        "rest_pattern",
+        "pair_pattern",
+        "assignment_pattern",
+        "object_assignment_pattern",
+        "array",
+        "object",
+        "pair",
+        "spread_element",
+    ]
+)
+
+
+def _mode_of_child(item: Item, child: Node, field: str) -> Mode:
+    kind = item.kind
+    if field in ("property", "label") or child.type in ("property_identifier", "comment"):
+        return "skip"
+    if kind == "formal_parameters":
+        return "let"
+    fixed = _FIELD_MODES.get((kind, field))
+    if fixed is not None:
+        return fixed
+    if kind == "variable_declarator" and field == "name":
+        return "var" if _is_var(item) else "let"
+    if kind == "for_in_statement" and field == "left":
+        word = item.node.child_by_field_name("kind")
+        if word is None:
+            return "assign"
+        return "var" if word.type == "var" else "let"
+    if kind == "unary_expression" and item.node.children[0].type == "delete":
+        return "delete"
+    if kind == "parenthesized_expression" and item.mode in _WRITES:
+        return item.mode
+    if kind in _PATTERNS and item.mode != "read":
+        # In `{key: target = fallback}` the key and the fallback are not targets.
+        is_target = field not in ("key", "right") and child.type != "computed_property_name"
+        return item.mode if is_target else "read"
+    return "read"
+
+
+_FIELD_MODES: Final[dict[tuple[str, str], Mode]] = {
+    ("assignment_expression", "left"): "assign",
+    ("augmented_assignment_expression", "left"): "update",
+    ("update_expression", "argument"): "update",
+    ("arrow_function", "parameter"): "let",
+    ("catch_clause", "parameter"): "let",
+    ("function_expression", "name"): "skip",
+    ("function_declaration", "name"): "skip",
+    ("generator_function", "name"): "skip",
+    ("generator_function_declaration", "name"): "skip",
+    ("class", "name"): "skip",
+    ("class_declaration", "name"): "skip",
+}
+
+
+def _is_var(declarator: Item) -> bool:
+    parent = declarator.parent
+    return parent is not None and parent.kind == "variable_declaration"
+
+
+def _function_kind(node: Node) -> str:
+    words = {child.type for child in node.children[:4] if not child.is_named}
+    kind = "arrow" if node.type == "arrow_function" else "function"
+    if "async" in words:
+        kind = "async " + kind
+    if "generator" in node.type or "*" in words:
+        kind += " generator"
+    return kind
+
+
+_ASYNC: Final = frozenset({"async arrow", "async function", "async function generator"})
+_GENERATORS: Final = frozenset({"function generator", "async function generator"})
+
+
+def _forbidden(item: Item, source: Source) -> str:
+    kind = item.kind
+    if kind == "await_expression" and not item.scope.is_inside(_ASYNC):
+        return "await may stand only inside an async function"
+    if kind == "yield_expression" and not item.scope.is_inside(_GENERATORS):
+        return "yield may stand only inside a generator function"
+    if kind == "import":
+        return "import is not available in expressions"
+    if kind == "number" and re.match(r"0\d", source.spelling(item.node)):
+        return "numbers may not start with 0; write 0o17 for octal"
+    if kind == "with_statement":
+        return "with is not allowed"
+    if kind in _NAMES and item.mode in _WRITES:
+        name = source.spelling(item.node)
+        if item.mode == "delete":
+            return f'"{name}" is a variable and cannot be deleted; only what is inside one can'
+        if name in ("eval", "arguments"):
+            return f'"{name}" cannot be assigned'
+    return ""
+
+
+_ESCAPE: Final = re.compile(r"\\u\{([0-9a-fA-F]+)\}|\\u([0-9a-fA-F]{4})")
+
+
+def decoded(name: str) -> str:
+    """A name with its `\\uXXXX` escapes read."""
+    if "\\" not in name:
+        return name
+    return _ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), name)

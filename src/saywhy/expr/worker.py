@@ -1,0 +1,375 @@
+"""Runs expressions in the contexts of one thread.
+
+The path that every evaluation takes is `Worker.evaluate`, written flat: it costs less than the
+engine call inside it. Everything that is rare is a function of its own.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any, Final
+
+from saywhy.expr.chains import Path
+from saywhy.expr.changes import changes
+from saywhy.expr.failures import raised_from, syntax_raised, syntax_refused, too_large
+from saywhy.expr.names import read_expression
+from saywhy.expr.numbers import number_text
+from saywhy.expr.outcome import Evaluated, FunctionAnswer, Names, Outcome, Raised, Suspended
+from saywhy.expr.program import FUNCTION, MISSING, Parameter, Program, Variant
+from saywhy.expr.sandbox import Limits, Sandbox, engine_errors
+from saywhy.expr.transfer import (
+    MARK,
+    SCALAR,
+    UNDEFINED_ARGUMENT,
+    TooLarge,
+    argument,
+    foreign_in,
+    tree_from,
+    tree_json,
+    value_from,
+    whole,
+)
+from saywhy.values import UNDEFINED, BigInt, FrozenDict, FrozenList, Value, seal, thaw
+
+MAX_PROGRAMS: Final = 2048
+MAX_COMPILED: Final = 1_000_000
+"""Characters of compiled text a context keeps, so that they leave room under its memory limit."""
+MAX_SHAPES: Final = 32
+MAX_RETRIES: Final = 7
+
+INHERITED: Final = frozenset(
+    [
+        "constructor",
+        "toString",
+        "toLocaleString",
+        "valueOf",
+        "hasOwnProperty",
+        "isPrototypeOf",
+        "propertyIsEnumerable",
+        "__proto__",
+        "__defineGetter__",
+        "__defineSetter__",
+        "__lookupGetter__",
+        "__lookupSetter__",
+    ]
+)
+"""Keys every JavaScript object answers to, though it does not hold them."""
+
+
+class Refused(Exception):
+    """The expression cannot be run at all; `outcome` says why."""
+
+    def __init__(self, outcome: Raised) -> None:
+        self.outcome = outcome
+        super().__init__(outcome.message)
+
+
+class Worker:
+    """The sandbox of one thread with the programs compiled in it."""
+
+    __slots__ = ("_compiled", "_errors", "_limits", "_programs", "_sandbox")
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits: Final = limits
+        self._errors = engine_errors()
+        self._sandbox = Sandbox(limits)
+        self._programs: dict[str, Program] = {}
+        self._compiled = 0
+
+    def evaluate(
+        self,
+        source: str,
+        names: Names,
+        answers: Sequence[FunctionAnswer],
+        now_ms: float,
+        seed: int,
+        as_text: bool,
+    ) -> Outcome:
+        """One round: to the value, to an error, or to a call that has no answer yet."""
+        try:
+            return self._evaluate(source, names, answers, now_ms, seed, as_text)
+        except Refused as refused:
+            return refused.outcome
+
+    def _evaluate(
+        self,
+        source: str,
+        names: Names,
+        answers: Sequence[FunctionAnswer],
+        now_ms: float,
+        seed: int,
+        as_text: bool,
+    ) -> Outcome:
+        program = self._programs.get(source) or self._learn(source)
+        if program.simple_path is not None:
+            simple = self._simple(program, program.simple_path, names, as_text)
+            if simple is not None:
+                return simple
+        get, functions = names.get, names.functions
+        shape: list[str] = []
+        arguments: list[Any] = []
+        for parameter in program.parameters:
+            if functions and parameter.root in functions:
+                shape.append(FUNCTION)
+                continue
+            value = get(parameter.path)
+            if type(value) is str and value.isascii() and "\0" not in value:
+                shape.append(SCALAR)
+                arguments.append(value)
+                continue
+            letter, passed = _passed(parameter, value, names)
+            shape.append(letter)
+            if letter[0] not in (UNDEFINED_ARGUMENT, MISSING):
+                arguments.append(passed)
+        key = (*shape, as_text)
+        variant = program.variants.get(key) or self._compile(program, tuple(shape), as_text)
+        if program.clocked:
+            arguments[:0] = (float(now_ms), float(seed & 0xFFFF_FFFF))
+        if variant.has_functions:
+            arguments.insert(0, _answers_json(answers))
+        try:
+            result = variant.function(*arguments)
+        except self._errors as error:
+            result = self._after_failure(program, tuple(shape), as_text, arguments, str(error))
+        kind = type(result)
+        if kind is float:
+            result = whole(result)
+        elif kind is str and result[:1] == MARK:
+            return self._marked(result, program, variant, names, answers)
+        return Evaluated(result, variant.reads, program.reading.exact)
+
+    # ---------------------------------------------------------------- programs
+
+    def _learn(self, source: str) -> Program:
+        reading = read_expression(source)
+        if reading.error is not None:
+            raise Refused(syntax_refused(reading.error))
+        if len(self._programs) >= MAX_PROGRAMS:
+            self._forget()
+        program = self._programs[source] = Program(source, reading)
+        return program
+
+    def _forget(self) -> None:
+        self._programs = {}
+        self._compiled = 0
+
+    def _restart(self) -> None:
+        """A new context. After a limit was hit, nobody can say what state the old one is in."""
+        self._forget()
+        self._sandbox = Sandbox(self._limits)
+
+    def _compile(self, program: Program, shape: tuple[str, ...], as_text: bool) -> Variant:
+        pairs = zip(program.parameters, shape, strict=True)
+        functions = tuple(p.root for p, letter in pairs if letter == FUNCTION)
+        draft = program.text_for(shape, functions, as_text)
+        if self._compiled > MAX_COMPILED:
+            self._forget()
+        self._compiled += len(draft.text)
+        try:
+            function = self._sandbox.compile(draft.text)
+        except self._errors as error:
+            raise Refused(syntax_raised(str(error), program, draft)) from None
+        variant = Variant(function, draft.reads, draft.written, bool(functions), draft.inserted)
+        if len(program.variants) >= MAX_SHAPES:
+            program.variants.clear()
+        program.variants[(*shape, as_text)] = variant
+        return variant
+
+    # ------------------------------------------------------------------ paths
+
+    def _simple(self, program: Program, path: Path, names: Names, as_text: bool) -> Outcome | None:
+        """The value of an expression that is only a path, without asking the engine."""
+        if path[0] in names.functions:
+            return None
+        value: Any = names.get(path)
+        if value is UNDEFINED:
+            letter, value = absent(program.parameters[0], names)
+            if letter == UNDEFINED_ARGUMENT or (letter == "u1" and len(path) == 1):
+                value = UNDEFINED
+            elif letter != SCALAR:
+                return None
+        kind = type(value)
+        if kind is int and not -(2**53) <= value <= 2**53:
+            raise Refused(too_large(value, path))
+        if as_text:
+            writer = _TEXTS.get(kind)
+            if writer is None:
+                return None
+            value = writer(value)
+        return Evaluated(value, program.reading.reads, program.reading.exact)
+
+    # --------------------------------------------------------------- failures
+
+    def _after_failure(
+        self,
+        program: Program,
+        shape: tuple[str, ...],
+        as_text: bool,
+        arguments: list[Any],
+        message: str,
+    ) -> Any:
+        """A limit was hit; the time limit may only have been other threads' work.
+
+        The binding counts the processor time of the whole process. With other threads around, the
+        evaluation is tried again with more, until this thread alone has used what it may.
+        """
+        self._restart()
+        attempts = MAX_RETRIES if threading.active_count() > 1 and "interrupted" in message else 0
+        for attempt in range(attempts):
+            self._sandbox.context.set_time_limit(self._limits.seconds * 2 ** (attempt + 1))
+            again = self._compile(program, shape, as_text)
+            started = time.thread_time()
+            try:
+                result = again.function(*arguments)
+            except self._errors as error:
+                message = str(error)
+                self._restart()
+                if time.thread_time() - started > self._limits.seconds * 0.8:
+                    break
+            else:
+                self._sandbox.context.set_time_limit(self._limits.seconds)
+                return result
+        program.variants.clear()
+        return f"{MARK}!{message}"
+
+    def _marked(
+        self,
+        result: str,
+        program: Program,
+        variant: Variant,
+        names: Names,
+        answers: Sequence[FunctionAnswer],
+    ) -> Outcome:
+        """The outcome behind a result that is not simply a value."""
+        if program.reading.is_async:
+            self._restart()  # what an async function left to do would run into later evaluations
+        mode = result[1]
+        if mode in "e!":
+            outcome = raised_from(result, program, variant, answers)
+            if outcome.kind == "MemoryLimit" and mode == "e":
+                self._restart()
+            return outcome
+        if mode == "s":
+            name, index, args = tree_from(result[3], result[4:])
+            return Suspended(name, thaw(args), index)
+        if mode == "w":
+            return _with_changes(result, program, variant, names, answers)
+        value = value_from(result)
+        foreign = foreign_in(value) if mode == "f" else None
+        return Evaluated(
+            value,
+            variant.reads,
+            program.reading.exact,
+            foreign=foreign[1].kind if foreign else "",
+        )
+
+
+def _passed(parameter: Parameter, value: Value, names: Names) -> tuple[str, Any]:
+    """The letter and the argument for a value that is not simply a text."""
+    if value is UNDEFINED:
+        return absent(parameter, names)
+    try:
+        return argument(value)
+    except TooLarge as error:
+        raise Refused(too_large(error.number, parameter.path)) from None
+
+
+def absent(parameter: Parameter, names: Names) -> tuple[str, Any]:
+    """How to pass a path where nothing is: undefined, its length, or a parent that decides."""
+    path = parameter.path
+    count = len(path)
+    if parameter.has_length:
+        parent = names.get(path[:-1])
+        if type(parent) is FrozenList:
+            return SCALAR, len(parent)
+        if type(parent) is str:
+            return SCALAR, len(parent) + sum(character > "\uffff" for character in parent)
+    for depth in range(count - 1, 0, -1):
+        parent = names.get(path[:depth])
+        if parent is UNDEFINED:
+            continue
+        key = path[depth]
+        is_gap = (type(parent) is FrozenDict and type(key) is str and key not in INHERITED) or (
+            type(parent) is FrozenList and type(key) is int
+        )
+        if is_gap:
+            full = depth + 1 == count
+            return UNDEFINED_ARGUMENT + ("" if full else str(depth + 1)), None
+        letter, passed = argument(parent)
+        return letter + str(depth), passed
+    return ("u1" if names.has(parameter.root) else MISSING), None
+
+
+def _with_changes(
+    result: str,
+    program: Program,
+    variant: Variant,
+    names: Names,
+    answers: Sequence[FunctionAnswer],
+) -> Outcome:
+    """The outcome of an expression that called functions or may have changed variables."""
+    asked, (value, *roots) = tree_from(result[2], result[3:])
+    calls = tuple(answers[:asked])
+    found: list[Any] = []
+    for (root, _), after in zip(variant.written, roots, strict=True):
+        found += changes((root,), names.get((root,)), after)
+    for change in found:
+        foreign = foreign_in(change.value, change.path)
+        if foreign is not None:
+            where = ".".join(map(str, foreign[0]))
+            message = f'"{where}" cannot hold a {foreign[1].kind}: a conversation keeps only data'
+            return Raised("TypeError", message, variant.reads, calls)
+    foreign = foreign_in(value) if result[2] == "f" else None
+    return Evaluated(
+        seal(value),
+        variant.reads,
+        program.reading.exact,
+        tuple(found),
+        calls,
+        foreign[1].kind if foreign else "",
+    )
+
+
+def _answers_json(answers: Sequence[FunctionAnswer]) -> str:
+    if not answers:
+        return ""
+    return tree_json(
+        [
+            {
+                "name": answer.name,
+                "value": answer.value,
+                "error": answer.error,
+                "after": answer.args_after,
+            }
+            for answer in answers
+        ]
+    ).decode()
+
+
+def _same_text(value: Any) -> str:
+    return value
+
+
+def _undefined_text(value: Any) -> str:
+    return "undefined"
+
+
+def _null_text(value: Any) -> str:
+    return "null"
+
+
+def _bool_text(value: bool) -> str:
+    return "true" if value else "false"
+
+
+_TEXTS: Final[dict[type, Any]] = {
+    str: _same_text,
+    int: str,
+    float: number_text,
+    bool: _bool_text,
+    type(None): _null_text,
+    type(UNDEFINED): _undefined_text,
+    BigInt: str,
+}
