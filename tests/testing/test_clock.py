@@ -239,3 +239,10 @@ def test_sleeping_no_time_gives_way_once() -> None:
 
 async def _note(seen: list[str], word: str) -> None:
     seen.append(word)
+
+
+def test_is_found_where_the_documentation_says() -> None:
+    """Users import it from `saywhy.testing`."""
+    from saywhy import testing
+
+    assert testing.FakeClock is FakeClock
