@@ -47,6 +47,9 @@ def chat(
     functions: FunctionsOption = None,
     globals: GlobalsOption = None,
     cargo: CargoOption = None,
+    guidance: Annotated[
+        bool, typer.Option("--guidance/--no-guidance", help="Questions tell the way out, or not.")
+    ] = True,
     as_json: Annotated[
         bool, typer.Option("--json", help="Messages and replies as JSON, one a line.")
     ] = False,
@@ -61,7 +64,7 @@ def chat(
 
     given = Given.of(functions, globals, cargo)
     path = store_path(store)
-    engine = engine_of(files, given, path)
+    engine = engine_of(files, given, path, guidance=guidance)
     with asyncio.Runner() as runner, opened(runner, engine):
         conversation = runner.run(
             _conversation(engine, session, new=new, user=user, language=language, given=given)
@@ -69,7 +72,7 @@ def chat(
         talk(runner, conversation, path, as_json=as_json)
 
 
-def engine_of(files: Sequence[Path], given: Given, path: Path) -> Engine:
+def engine_of(files: Sequence[Path], given: Given, path: Path, *, guidance: bool) -> Engine:
     """An engine on these files and a store in a file, after saying what is wrong with the flows.
 
     Raises `DefinitionError` when a file cannot be read or there is no flow in any.
@@ -83,6 +86,7 @@ def engine_of(files: Sequence[Path], given: Given, path: Path) -> Engine:
         flows=[str(file) for file in files],
         functions=given.functions,
         globals=given.globals,
+        guidance={"enabled": guidance},
         logger=_Warnings(),
         validate_on_init=False,
         store=SqliteStore(path),

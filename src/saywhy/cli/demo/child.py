@@ -25,7 +25,8 @@ def chat_command(store: Path, session_id: str) -> list[str]:
     """The command line of a chat on the demo's flows; it is run in their folder."""
     # -P: what lies in the folder where the program runs must not stand in for a module of ours.
     program = [sys.executable, "-P", "-m", "saywhy", "chat", *FILES]
-    return [*program, "--functions", FUNCTIONS, "--store", str(store), "--session", session_id]
+    options = ["--functions", FUNCTIONS, "--store", str(store), "--session", session_id]
+    return [*program, *options, "--no-guidance"]
 
 
 class ChatProcess:
@@ -51,12 +52,11 @@ class ChatProcess:
         stdin.flush()
         return self._read()
 
-    def kill(self) -> int:
-        """End the process without a warning (SIGKILL); gives its number."""
+    def kill(self) -> None:
+        """End the process without a warning (SIGKILL)."""
         self._process.kill()
         self._process.wait()
         self._close()
-        return self._process.pid
 
     def leave(self) -> None:
         """Let the process end by itself."""

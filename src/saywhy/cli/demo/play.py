@@ -86,8 +86,8 @@ class _Story:
         )
         self._says(chat, "Ann", "m-2", "The answer is kept in a variable, the next step asks.")
         self._says(chat, "80", "m-3", "A tool told the fee, a condition chose how it is said.")
-        number = chat.kill()
-        self._note(f"kill -9 {number}: the program is gone, in the middle of the conversation.")
+        chat.kill()
+        self._note("kill -9: the program is gone, in the middle of the conversation.")
         self._line()
 
     def _until_paid(self, chat: ChatProcess) -> None:
