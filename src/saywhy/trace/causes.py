@@ -28,7 +28,7 @@ from saywhy.values import Key, raw
 
 LONGEST_REPLY: Final = 200
 
-INEXACT: Final = "it may have read less than is named here"
+INEXACT: Final = "not all that is named here need have been read"
 NO_CHART: Final = "the flow it ran on is not part of this record"
 
 _ROOTS: Final[dict[How, Root]] = {"default": "default", "host": "host", "written": "authored"}

@@ -39,10 +39,9 @@ def lines_of(trace: Trace) -> Iterator[bytes]:
             yield _line({"chart": chart})
     for turn in trace.turns:
         told = trace.turn(turn)
-        messages = [trace.message(message.seq) or message for message in told.messages]
-        for message in messages:
+        for message in told.messages:
             yield _line({"message": message})
-        for commit in shorten(told.commits, messages):
+        for commit in shorten(told.commits, told.messages):
             yield _line({"commit": commit})
 
 

@@ -80,9 +80,9 @@ def tell(trace: Trace, turn: int | None = None) -> Iterator[TurnStory]:
         told = trace.turn(number)
         items = _nested(trace, told.commits)
         _count(items, f"{number}.")
-        shown = [trace.message(message.seq) or message for message in told.messages]
-        replies = tuple(message.text for message in shown if message.role == "assistant")
-        at = told.commits[0].at if told.commits else shown[0].at if shown else 0.0
+        said = told.messages
+        replies = tuple(message.text for message in said if message.role == "assistant")
+        at = told.commits[0].at if told.commits else said[0].at if said else 0.0
         yield TurnStory(number, at, _folded(items), replies)
 
 

@@ -13,7 +13,7 @@ from saywhy.chart.commit import Commit, Op
 from saywhy.chart.model import Node
 from saywhy.trace.index import touches
 from saywhy.trace.words import ROUTING
-from saywhy.values import Key
+from saywhy.values import Key, raw
 
 How = Literal[
     "words",
@@ -136,3 +136,16 @@ def _text(written: Any) -> str:
     if isinstance(written, dict):
         return " ".join(_text(part) for pair in written.items() for part in pair)
     return " ".join(map(_text, written)) if isinstance(written, list) else str(written)
+
+
+def own_texts(value: Any, seq: int) -> list[str]:
+    """The texts that commit `seq` itself put on their way, in a value of the queue or the reply.
+
+    There a text stands with the commit it comes from: `["Hi.", 7]`, alone or in a list of such.
+    """
+    tree = raw(value)
+    if not isinstance(tree, list):
+        return []
+    if len(tree) == 2 and isinstance(tree[0], str):
+        return [tree[0]] if tree[1] == seq else []
+    return [text for piece in tree for text in own_texts(piece, seq)]

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from saywhy.chart.commit import Commit, Decision, Op
 from saywhy.trace.causes import asked_of, failure_of
-from saywhy.trace.origin import PLUMBING, message_of
+from saywhy.trace.origin import PLUMBING, message_of, own_texts
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import (
     ROUTING,
@@ -87,14 +87,8 @@ def _opened(commit: Commit) -> str:
 
 
 def _say(trace: Trace, commit: Commit) -> str:
-    texts = [op.value for op in commit.ops if op.key[:2] == ("session", "queue")]
-    shown = [quoted(_queued(text)) for text in texts if text is not None]
-    return f"Said {', '.join(shown)}." if shown else ""
-
-
-def _queued(value: Any) -> str:
-    tree = raw(value)
-    return str(tree[0]) if isinstance(tree, list) and tree else str(tree)
+    texts = [quoted(text) for op in commit.ops for text in own_texts(op.value, commit.seq)]
+    return f"Said {', '.join(texts)}." if texts else ""
 
 
 def _ask(trace: Trace, commit: Commit) -> str:
@@ -109,12 +103,8 @@ def _ask(trace: Trace, commit: Commit) -> str:
 
 def _question(commit: Commit) -> str:
     """The last stretch that this step itself put into the reply."""
-    for op in reversed(commit.ops):
-        pieces = raw(op.value)
-        if op.key == ("turn", "reply") and isinstance(pieces, list):
-            own = [raw(piece)[0] for piece in pieces if raw(piece)[1] == commit.seq]
-            return str(own[-1]) if own else ""
-    return ""
+    texts = [text for op in commit.ops for text in own_texts(op.value, commit.seq)]
+    return texts[-1] if texts else ""
 
 
 def _set(trace: Trace, commit: Commit) -> str:

@@ -21,8 +21,9 @@ from saywhy.errors import CallerError, Place, did_you_mean
 from saywhy.messages import Message
 from saywhy.trace.index import KeyIndex, touches
 from saywhy.trace.rebuild import Doubt, Found, doubt_in, part_of, replay
-from saywhy.trace.redact import CUT_TAG, MARK, REDACTED_TAG
+from saywhy.trace.redact import CUT_TAG, REDACTED_TAG
 from saywhy.trace.shorten import put_back
+from saywhy.trace.shown import shown
 from saywhy.trace.words import ROUTING
 from saywhy.values import Key
 
@@ -77,6 +78,7 @@ class Trace:
         self._frames: dict[int, list[int]] = {}
         self._nodes: dict[tuple[int, str], list[int]] = {}
         self._messages: dict[int, Message] = {}
+        self._said: dict[int, dict[int, Message]] = {}
         self.say(*messages)
         self.append(*commits)
 
@@ -102,6 +104,7 @@ class Trace:
         """Take in what was said; a message that is there already is replaced."""
         for message in messages:
             self._messages[message.seq] = message
+            self._said.setdefault(message.turn, {})[message.seq] = message
 
     # ------------------------------------------------------------ looking up
 
@@ -135,8 +138,7 @@ class Trace:
     @property
     def turns(self) -> list[int]:
         """Numbers of the turns that left a commit or a message, in order."""
-        said = (message.turn for message in self._messages.values())
-        return sorted({*self._turns, *said})
+        return sorted({*self._turns, *self._said})
 
     @property
     def newest_turn(self) -> int:
@@ -158,16 +160,22 @@ class Trace:
         return Turn(number, commits, tuple(self.messages(number)))
 
     def messages(self, turn: int | None = None) -> list[Message]:
-        """What was said, in order; of one turn, or of all."""
-        every = sorted(self._messages.values(), key=lambda message: message.seq)
-        return [message for message in every if turn is None or message.turn == turn]
+        """What was said, in order, as it may be shown; of one turn, or of all."""
+        found = self._messages if turn is None else self._said.get(turn, {})
+        return [self._shown(found[seq]) for seq in sorted(found)]
 
     def message(self, seq: int) -> Message | None:
-        """The message with this number, as it may be shown: a sensitive one is masked."""
+        """The message with this number, as it may be shown: masked where its record is."""
         found = self._messages.get(seq)
-        if found is None or not found.pii:
-            return found
-        return msgspec.structs.replace(found, text=MARK, content=None)
+        return None if found is None else self._shown(found)
+
+    def _shown(self, message: Message) -> Message:
+        received = None
+        if message.role == "user":
+            received = self._commits.get(
+                self._writes.last(("input", str(message.seq)), self.last + 1)
+            )
+        return shown(message, received, self._commits.get)
 
     def node_of(self, commit: Commit) -> Node | None:
         """The step a commit speaks of; None when its chart is not at hand."""

@@ -45,8 +45,8 @@ class Transaction(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel
     created_at: float
     frame: int
     steps: tuple[TransactionStep, ...] = ()
-    completed_at: float = 0
-    failed_at: float = 0
+    completed_at: float | None = None
+    failed_at: float | None = None
     failure_reason: str = ""
     initiator: str = ""
     user_id: str = ""
@@ -86,7 +86,7 @@ def _transaction(trace: Trace, commits: list[Commit]) -> Transaction:
     first, last = commits[0], commits[-1]
     record: Any = last.facts.get("transaction") or {}
     closed = last.phase == "closed"
-    failed = float(record.get("failedAt", 0))
+    failed = record.get("failedAt")
     return Transaction(
         str(record.get("id", "")),
         first.flow,
@@ -94,7 +94,7 @@ def _transaction(trace: Trace, commits: list[Commit]) -> Transaction:
         float(record.get("createdAt", 0)) or _opened_at(trace, first),
         first.frame,
         tuple(steps_of(commits)),
-        float(record.get("completedAt", 0)) or (last.at if closed and not failed else 0),
+        record.get("completedAt", last.at if closed and failed is None else None),
         failed,
         str(record.get("failureReason", "")),
         str(record.get("initiator", "")),
