@@ -95,15 +95,17 @@ def advance(
     limits: Limits = Limits(),
     now: float = 0.0,
     beside: Sequence[Cursor] = (),
+    used: int = 0,
 ) -> Need | None:
     """Run until the cursor is empty (None) or something outside is needed (the Need).
 
     `answer` answers the Need that the cursor rests at; for one of kind `fork` it is a
     `BranchAnswer`. Each step gives one commit to `record`. `beside` are other cursors on the same
-    state whose scopes must stay. Raises `StepFailed` when a step raised (the cursor can go on),
-    `TooManySteps` at the limit, and `CallerError` when an answer is missing or nobody asked.
+    state whose scopes must stay; `used` is how much of the step limit is used up already. Raises
+    `StepFailed` when a step raised (the cursor can go on), `TooManySteps` at the limit, and
+    `CallerError` when an answer is missing or nobody asked.
     """
-    run = Run(charts, language, record, limits, now, (cursor, *beside))
+    run = Run(charts, language, record, limits, now, (cursor, *beside), used)
     return run.advance(cursor, answer)
 
 
@@ -162,7 +164,7 @@ class Run:
         """One node: enter or resume it, commit, follow its outcome."""
         if isinstance(answer, BranchAnswer):
             raise CallerError("an answer for a branch was given, but nothing is forked")
-        chart = chart_of(self, cursor, frame)
+        chart = chart_of(self.charts, cursor, frame)
         if frame.at is None:
             return follow_return(self, cursor, frame, Return())
         node = chart.node(frame.at)
@@ -303,7 +305,7 @@ class Run:
 
     def _stop(self, cursor: Cursor, frame: Frame) -> None:
         """More steps than allowed: close the frame and those that await it, and say where."""
-        chart = chart_of(self, cursor, frame)
+        chart = chart_of(self.charts, cursor, frame)
         node = chart.nodes.get(frame.at or "")
         error = TooManySteps(
             f"more than {self.limits.steps} steps without an answer from outside, "

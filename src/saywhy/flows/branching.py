@@ -9,7 +9,7 @@ from saywhy.chart.model import Node
 from saywhy.chart.outcome import Goto, Outcome
 from saywhy.chart.scope import Scope
 from saywhy.errors import FlowExecutionError
-from saywhy.expr.numbers import text_of
+from saywhy.expr.numbers import value_text
 from saywhy.flows.evaluate import condition
 from saywhy.flows.speech import language_of
 from saywhy.flows.world import World
@@ -62,7 +62,7 @@ def switch(world: World, node: Node, scope: Scope) -> Outcome:
     if value is UNDEFINED and not scope.has(scope.frame.scope, variable):
         value = world.globals.get(variable, UNDEFINED)
     branches: dict[str, str] = dict(node.spec.get("branches", ()))
-    wanted = "" if value is UNDEFINED else text_of(value)
+    wanted = "" if value is UNDEFINED else value_text(value)
     chosen = wanted if value is not UNDEFINED and wanted in branches else "default"
     tested = tuple(
         Condition(f"{variable} is {name}", name == chosen, name, ((key, value),))

@@ -7,12 +7,12 @@ from typing import Any
 from saywhy.chart.model import Node
 from saywhy.chart.outcome import Outcome, Return
 from saywhy.chart.scope import Scope
-from saywhy.expr.numbers import text_of
+from saywhy.expr.numbers import value_text
 from saywhy.flows.evaluate import native_value
 from saywhy.flows.guidance import Pieces
 from saywhy.flows.speech import REPLY, drop_tentative, here, joined, take_queue
 from saywhy.flows.world import World
-from saywhy.values import UNDEFINED, FrozenDict, FrozenList, dumps, freeze
+from saywhy.values import UNDEFINED, FrozenList, freeze
 
 
 def return_value(world: World, node: Node, scope: Scope) -> Outcome:
@@ -36,9 +36,7 @@ def reply_text(value: Any) -> str:
         return ""
     if isinstance(value, FrozenList):
         return ",".join(reply_text(item) for item in value)
-    if isinstance(value, FrozenDict):
-        return dumps(value).decode()
-    return text_of(value)
+    return value_text(value)
 
 
 def end(world: World, node: Node, scope: Scope) -> Outcome:

@@ -18,7 +18,7 @@ from saywhy.expr.names import Path
 from saywhy.flows.evaluate import FlowNames, run_function
 from saywhy.flows.speech import deliver, here, joined, language_of, take_queue
 from saywhy.flows.world import World
-from saywhy.values import thaw
+from saywhy.values import UNDEFINED, thaw
 
 CORRECTION: Final = "correction"
 
@@ -99,7 +99,7 @@ class _Pattern:
         return name in self.values
 
     def get(self, path: Path) -> Any:
-        return self.values[str(path[0])]
+        return self.values.get(str(path[0]), UNDEFINED)
 
 
 def matches(world: World, pattern: str, text: str) -> bool:

@@ -42,7 +42,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
         changes = dict(freeze(cargo, ("cargo",)).raw) if cargo else None
         if isinstance(given, str):
             return cls(given, cargo=changes, language=language)
-        if not isinstance(given, Mapping):
+        if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
             raise CallerError(f"an entry is text or a mapping, not {type(given).__name__}")
         role = given.get("role", "user")
         if role not in ROLES:
@@ -78,7 +78,8 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
             return
         chart = charts.find(str(self.start["flow"]))
         if chart is None or chart.kind != "flow":
-            known = [one.name for one in charts if one.kind == "flow"]
+            flows = [one for one in charts if one.kind == "flow"]
+            known = [*(one.id for one in flows), *(one.name for one in flows)]
             raise UnknownFlow(str(self.start["flow"]), known)
 
 

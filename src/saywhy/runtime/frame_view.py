@@ -117,11 +117,7 @@ class FrameView:
     @property
     def pending_variable_context(self) -> str | None:
         """The question that is open."""
-        question = self._frame.data.get("question")
-        if isinstance(question, list | tuple):
-            message = self._session.message(question[0])
-            return message.text[question[1] : question[2]] if message else None
-        return question
+        return self._session.question_of(self._frame.data)
 
     @property
     def pending_variable_pii(self) -> bool:

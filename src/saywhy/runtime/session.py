@@ -24,8 +24,10 @@ from saywhy.values import UNDEFINED, dumps, freeze, loads_raw, same, seal, thaw
 FORMAT: Final = 1
 KEPT_MESSAGES: Final = 20
 """Newest messages that stand in the session itself; all stand in the store."""
-KEPT_COMMITS: Final = 5000
-"""Newest commits that a session without a store keeps."""
+KEPT_COMMITS: Final = 2000
+"""Newest commits that a session without a store keeps, for `why`."""
+KEPT_IN_MEMORY: Final = 500
+"""Newest messages that a session without a store keeps, for `why`."""
 
 
 class Session:
@@ -186,6 +188,14 @@ class Session:
                     f"its variables ({frame.scope}) are missing", frame=number, flow=frame.name
                 )
 
+    def question_of(self, data: Mapping[str, Any]) -> str | None:
+        """The open question of a frame: at rest its data points into the message that asked it."""
+        question = data.get("question")
+        if not isinstance(question, list | tuple):
+            return question
+        message = self.message(question[0])
+        return message.text[question[1] : question[2]] if message else None
+
     def message(self, seq: int) -> Message | None:
         """One of the messages kept here."""
         return next((message for message in reversed(self.messages) if message.seq == seq), None)
@@ -200,8 +210,6 @@ class Session:
         twin.routing = self.routing.onto(twin.cursor.state)
         twin.messages = list(self.messages)
         twin.last_chat = dict(self.last_chat)
-        twin.commits = list(self.commits)
-        twin._cargo = None
         return twin
 
     def cargo_changes(self) -> tuple[dict[str, Any], list[str]]:
@@ -226,13 +234,14 @@ class Session:
         document = self.document()
         document["response"] = self.response
         if trace:
-            document["commits"] = self.commits[-KEPT_COMMITS:]
+            document["commits"] = self.commits
+            document["messages"] = self.messages
         return dumps(document)
 
     def document(self) -> dict[str, Any]:
         """What the next turn needs, and what hosts read. Long texts stand in `messages` once."""
         scopes = {name: values for name, values in self.state.scopes.items() if name != "cargo"}
-        state = State(scopes, self.state.seq, self.state.next_id, self.state.turn)
+        state = msgspec.structs.replace(self.state, scopes=scopes)
         changed, gone = self.cargo_changes()
         cargo = {**self.state.scopes["cargo"], **changed}
         return {

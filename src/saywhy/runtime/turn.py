@@ -32,7 +32,7 @@ from saywhy.flows.turn import open_routing, routing_language
 from saywhy.flows.world import World
 from saywhy.messages import Message, Span
 from saywhy.runtime.entry import Entry
-from saywhy.runtime.session import Session
+from saywhy.runtime.session import KEPT_COMMITS, KEPT_IN_MEMORY, Session
 from saywhy.tools.call import CallContext, ToolAnswer, call_tool
 from saywhy.tools.limit import Limiter
 from saywhy.tools.tool import Tool
@@ -148,6 +148,9 @@ class TurnRun:
         state.turn += 1
         state.scopes["turn"] = {}
         self.session.last_activity = self.machinery.clock.now()
+        if self.flow.frames:
+            data = self.flow.top.data
+            data["question"] = self.session.question_of(data)
 
     def _note_message(self, entry: Entry) -> Message:
         pii = bool(self.flow.frames and self.flow.top.data.get("pii"))
@@ -225,8 +228,6 @@ class TurnRun:
             need = self._advance(self.machinery.language, self.flow, answer)
 
     def _advance(self, language: Language, cursor: Cursor, answer: Answer | None) -> Need | None:
-        limits = self.machinery.limits
-        left = Limits(max(0, limits.steps - self.steps), limits.depth)
         before = self.session.state.seq
         try:
             return advance(
@@ -235,8 +236,10 @@ class TurnRun:
                 cursor,
                 answer,
                 record=self._record,
-                limits=left,
+                limits=self.machinery.limits,
                 now=self.machinery.clock.now(),
+                beside=(self.session.routing, self.session.cursor),
+                used=self.steps,
             )
         finally:
             self.steps += self.session.state.seq - before
@@ -361,7 +364,10 @@ class TurnRun:
         self._note_last_chat(response)
         turn.pop("text", None)
         session.state.scopes.pop("routing", None)
-        session.commits.extend(self.recorder.kept)
+        if not self.flow.frames:
+            session.state.scopes["session"].pop("secrets", None)
+        session.commits = [*session.commits, *self.recorder.kept][-KEPT_COMMITS:]
+        session.messages = session.messages[-KEPT_IN_MEMORY:]
 
     def _note_last_chat(self, response: str | None) -> None:
         """What no flow handled is remembered for the next detection. spec: flow-engine 1.2"""
