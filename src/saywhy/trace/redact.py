@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import quote, quote_plus
 
@@ -60,12 +61,18 @@ USUAL: Final = Policy()
 """What is masked when a host says nothing about it."""
 
 
+@lru_cache(maxsize=64)
+def _names_of(extra: tuple[str, ...], open_names: tuple[str, ...]) -> SensitiveNames:
+    """One judge of names for each policy: what it has judged, every later turn knows."""
+    return SensitiveNames(extra, open_names)
+
+
 class Redactor:
     """Masks the commits of one conversation, by a policy and by the secrets learnt so far."""
 
     def __init__(self, policy: Policy = USUAL, secrets: Iterable[str] = ()) -> None:
         self.policy = policy
-        self.names = SensitiveNames(policy.names, policy.open)
+        self.names = _names_of(policy.names, policy.open)
         self._inside: list[str] = []
         self._exact: set[str] = set()
         self.numbers: set[str] = set()
