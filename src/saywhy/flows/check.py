@@ -1,0 +1,91 @@
+"""Every problem in a set of flows and tools, in the order of their files.
+
+One run finds them all. Each has its place, down to the column inside an expression, and what to
+try. The rules themselves stand in the modules named `check_…`, one for each kind of thing judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from saywhy.errors import Problem
+from saywhy.flows.check_flow import check_flow, flow_problem
+from saywhy.flows.check_names import NameCheck
+from saywhy.flows.check_paths import check_paths
+from saywhy.flows.check_repair import check_repair
+from saywhy.flows.check_steps import check_step
+from saywhy.flows.check_texts import check_texts
+from saywhy.flows.check_tools import check_tools
+from saywhy.flows.model import Library
+from saywhy.flows.reach import Reaches
+from saywhy.flows.spot import Known, spots_of
+
+
+def check_library(
+    library: Library,
+    *,
+    functions: Iterable[str] | None = None,
+    globals: Iterable[str] | None = None,
+    cargo: Iterable[str] | None = None,
+    languages: Iterable[str] | None = None,
+) -> tuple[Problem, ...]:
+    """Every problem of a library, in the order of its files.
+
+    `functions`, `globals` and `cargo` are the names a host hands over; None means that nobody said
+    which there are, and then what is missing is a note and no error. With `languages`, texts that
+    are not translated into one of them are warned about.
+    """
+    known = Known(
+        None if functions is None else frozenset(functions),
+        None if globals is None else frozenset(globals),
+        None if cargo is None else frozenset(cargo),
+        tuple(languages or ()),
+    )
+    return in_file_order(library, (*library.problems, *_problems(library, known)))
+
+
+def _problems(library: Library, known: Known) -> Iterator[Problem]:
+    names = NameCheck(library, known, Reaches(library))
+    yield from _shared_names(library)
+    for flow in library.flows:
+        yield from check_flow(flow, known)
+        yield from names.declared(flow)
+        for spot in spots_of(flow, library, known):
+            yield from check_step(spot)
+            yield from check_repair(spot)
+            yield from check_texts(spot)
+            yield from names.step(spot)
+    yield from check_paths(library)
+    yield from check_tools(library, known)
+    yield from names.summary()
+
+
+def _shared_names(library: Library) -> Iterator[Problem]:
+    """Flows that cannot be told apart by id or name."""
+    by_id: dict[str, str] = {}
+    by_name: dict[str, str] = {}
+    for flow in library.flows:
+        if flow.id and flow.id in by_id:
+            message = f'two flows have the id "{flow.id}"; the first one is used'
+            yield flow_problem(flow, message, "/id", f"the other one is at {by_id[flow.id]}")
+        elif flow.name and flow.name in by_name:
+            message = f'two flows have the name "{flow.name}"; the first one is found by it'
+            yield flow_problem(flow, message, "/name", f"the other one is at {by_name[flow.name]}")
+        by_id.setdefault(flow.id, str(flow.place))
+        by_name.setdefault(flow.name, str(flow.place))
+
+
+def in_file_order(library: Library, problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Problems sorted by file, line and column; what has no place keeps its order, at the front."""
+    order = {file: index for index, file in enumerate(library.files)}
+    unique = dict.fromkeys(problems)
+    return tuple(
+        sorted(
+            unique,
+            key=lambda problem: (
+                order.get(problem.place.file, -1),
+                problem.place.line,
+                problem.place.column,
+            ),
+        )
+    )

@@ -1,0 +1,140 @@
+"""What is wrong with the ways through flows: steps never reached, circles, calls too deep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from saywhy.errors import Problem
+from saywhy.flows.check_flow import flow_problem
+from saywhy.flows.graph import (
+    MAX_DEPTH,
+    Edge,
+    call_type_of,
+    circles,
+    deepest_calls,
+    flow_graph,
+    target_of,
+)
+from saywhy.flows.model import Flow, Library, Step
+from saywhy.flows.spot import Known, Severity, Spot
+
+ENDINGS = frozenset({"RETURN", "END", "DISPATCH"})
+
+
+def check_paths(library: Library) -> Iterator[Problem]:
+    """Every problem of the ways through a library."""
+    for flow in library.flows:
+        yield from _unreachable(library, flow, flow.steps)
+    edges = flow_graph(library)
+    yield from _circles(library, edges)
+    yield from _too_deep(library, edges)
+    yield from _returns(library)
+
+
+# ------------------------------------------------------------------ steps never reached
+
+
+def _unreachable(library: Library, flow: Flow, steps: Iterable[Step]) -> Iterator[Problem]:
+    ended: Step | None = None
+    for step in steps:
+        if ended is not None:
+            spot = Spot(library, Known(), flow, step)
+            message = f"the step can never be reached: {_name(ended)} before it always leaves"
+            hint = "remove it, or let something pass by the step before"
+            yield spot.problem(message, hint=hint, severity="warning")
+            return
+        if _always_leaves(library, step):
+            ended = step
+
+
+def _always_leaves(library: Library, step: Step) -> bool:
+    """Whether no run goes on behind a step. One that may fail can go on behind its `onFail`."""
+    if step.on_fail or step.fallbacks:
+        return False
+    if step.type in ENDINGS:
+        return True
+    if step.type == "FLOW" and call_type_of(step, False) != "call":
+        # a target that does not exist leaves the flow where it is; that is reported by itself
+        target = target_of(step)
+        return "{{" not in target and library.find(target) is not None
+    branches = dict(step.branches)
+    return "default" in branches and all(_always_leaves(library, b) for b in branches.values())
+
+
+def _name(step: Step) -> str:
+    return f'{step.type} "{step.id}"' if step.id else step.type
+
+
+# ------------------------------------------------------------------ circles and depth
+
+
+def _circles(library: Library, edges: tuple[Edge, ...]) -> Iterator[Problem]:
+    for circle in circles(edges):
+        names = " → ".join([*(edge.flow for edge in circle), circle[0].flow])
+        calls = [edge for edge in circle if edge.call_type == "call"]
+        if calls:
+            why = f"each round adds a frame, {MAX_DEPTH} are the limit"
+            hint = f'let {_name(_step(library, calls[0]))} go on with "callType": "replace"'
+            at = calls[0]
+        elif _goes_on_for_ever(library, circle):
+            why = "nothing in it asks the user or has a way out"
+            hint = "ask something on the way, or put the way back into a CASE"
+            at = circle[-1]
+        else:
+            continue
+        message = f"Circular flow reference detected: {names}; {why}"
+        yield _at(library, at, message, hint, "warning")
+
+
+def _goes_on_for_ever(library: Library, circle: tuple[Edge, ...]) -> bool:
+    """Whether a circle neither asks nor can be left; going back to ask again is the usual loop."""
+    return not any(edge.conditional for edge in circle) and not any(
+        step.type == "SAY-GET" for edge in circle for step in _steps_of(library, edge.flow)
+    )
+
+
+def _steps_of(library: Library, flow_id: str) -> Iterator[Step]:
+    flow = library.find(flow_id)
+    return flow.walk() if flow else iter(())
+
+
+def _too_deep(library: Library, edges: tuple[Edge, ...]) -> Iterator[Problem]:
+    depth = deepest_calls(edges)
+    called = {edge.target for edge in edges if edge.flow != edge.target}
+    for flow_id, frames in depth.items():
+        if frames > MAX_DEPTH and flow_id not in called:
+            first = next(edge for edge in edges if edge.flow == flow_id)
+            message = f"flows call one another {frames} deep from here, {MAX_DEPTH} are the limit"
+            hint = 'let some of them go on with "callType": "replace"'
+            yield _at(library, first, message, hint, "error")
+
+
+def _at(library: Library, edge: Edge, message: str, hint: str, severity: Severity) -> Problem:
+    flow = library.find(edge.flow)
+    assert flow is not None, "edges begin at flows of the library"
+    spot = Spot(library, Known(), flow, _step(library, edge))
+    return spot.problem(message, hint=hint, severity=severity)
+
+
+def _step(library: Library, edge: Edge) -> Step:
+    """The step that an edge was made of."""
+    return next(step for step in _steps_of(library, edge.flow) if step.pointer == edge.pointer)
+
+
+# ------------------------------------------------------------------ RETURN while interrupting
+
+
+def _returns(library: Library) -> Iterator[Problem]:
+    """RETURN ends the flow that was interrupted as well. spec: flow-engine 5.6"""
+    interruptable = [flow for flow in library.flows if flow.interruptable]
+    for flow in library.flows:
+        victims = [other.id for other in interruptable if other is not flow]
+        step = next((step for step in flow.walk() if step.type == "RETURN"), None)
+        if flow.primary and victims and step is not None:
+            yield flow_problem(
+                flow,
+                f"RETURN ends every flow, also one that this one interrupted: {', '.join(victims)}",
+                step.pointer,
+                "end with SAY or END so that the interrupted flow goes on",
+                "warning",
+            )

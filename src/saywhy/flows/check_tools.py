@@ -1,0 +1,102 @@
+"""What is wrong with the tools of a library, as far as flows can be hurt by it.
+
+A tool's own definition is judged in `tools.check`; here it gets its places in the file, and what
+only a whole library can tell: names that two tools share, functions that nobody handed over, a
+mapping without the part it lives on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from saywhy.errors import Problem, did_you_mean
+from saywhy.flows.model import Library, ToolDefinition
+from saywhy.flows.source import join
+from saywhy.flows.spot import Known
+
+MAPPING_NEEDS: Final = {
+    "jsonPath": "mappings",
+    "object": "mappings",
+    "template": "template",
+    "conditional": "conditions",
+}
+
+
+def check_tools(library: Library, known: Known) -> Iterator[Problem]:
+    """Every problem of the tools, in the order of the files."""
+    from saywhy.tools.check import problems_of
+
+    seen: dict[str, ToolDefinition] = {}
+    for tool in library.tools:
+        for problem in problems_of(tool.raw, tool.place):
+            place = tool.source.place(problem.place.pointer) if tool.source else problem.place
+            yield replace(problem, place=place)
+        first = seen.setdefault(tool.id, tool)
+        if first is not tool and tool.id:
+            message = f'two tools have the id "{tool.id}"; the first one is used'
+            yield tool_problem(tool, message, "/id", f"the other one is at {first.place}")
+        if not tool.raw.get("parameters") and not tool.raw.get("schema"):
+            message = f"tool {tool.id} does not say what it takes"
+            hint = 'add "parameters": {"type": "object", "properties": {…}}'
+            yield replace(tool_problem(tool, message, "", hint), severity="warning")
+        yield from _function(tool, known)
+        implementation = tool.raw.get("implementation")
+        if isinstance(implementation, Mapping) and "responseMapping" in implementation:
+            pointer = "/implementation/responseMapping"
+            yield from _mapping(tool, implementation["responseMapping"], pointer)
+
+
+def tool_problem(tool: ToolDefinition, message: str, pointer: str, hint: str) -> Problem:
+    """A problem at a place of a tool."""
+    return Problem(message, tool.place_of(pointer), hint)
+
+
+def local_function(tool: ToolDefinition) -> str:
+    """The approved function a local tool calls; empty for other tools."""
+    implementation = tool.raw.get("implementation")
+    if not isinstance(implementation, Mapping) or implementation.get("type") != "local":
+        return ""
+    function = implementation.get("function")
+    return function if isinstance(function, str) else ""
+
+
+def _function(tool: ToolDefinition, known: Known) -> Iterator[Problem]:
+    function = local_function(tool)
+    if function and known.functions is not None and function not in known.functions:
+        names = sorted(known.functions)
+        hint = did_you_mean(function, names) or "hand it over as an approved function"
+        message = f'no approved function is called "{function}"'
+        problem = tool_problem(tool, message, "/implementation/function", hint)
+        yield replace(problem, known_names=tuple(names))
+
+
+def _mapping(tool: ToolDefinition, mapping: Any, pointer: str) -> Iterator[Problem]:
+    """A mapping that lacks the part its type lives on, also where mappings stand in mappings."""
+    if isinstance(mapping, list):
+        for index, item in enumerate(mapping):
+            yield from _mapping(tool, item, join(pointer, index))
+        return
+    if not isinstance(mapping, Mapping):
+        return
+    needed = MAPPING_NEEDS.get(str(mapping.get("type")))
+    # a static object may have a key called "type"; it is a mapping when it stands where one must
+    if needed and not mapping.get(needed) and _must_be_mapping(pointer):
+        message = f"a response mapping of type {mapping['type']} without `{needed}`"
+        yield tool_problem(tool, message, pointer, f"add `{needed}`, or another type")
+    for key in ("mappings", "itemMapping", "conditions", "then", "else"):
+        if key in mapping:
+            inner = mapping[key]
+            inside = join(pointer, key)
+            if key == "mappings" and isinstance(inner, Mapping):
+                for name, item in inner.items():
+                    yield from _mapping(tool, item, join(inside, name))
+            else:
+                yield from _mapping(tool, inner, inside)
+
+
+def _must_be_mapping(pointer: str) -> bool:
+    return pointer.endswith(("/responseMapping", "/itemMapping", "/then", "/else")) or (
+        "/mappings/" in pointer
+    )

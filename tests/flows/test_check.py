@@ -1,0 +1,60 @@
+"""Promise: every problem is found in one run, in its place, with what to try; nothing else is.
+
+The rules stand in `tests/cases/check/*.json`, one case each. `steps` is short for one flow called
+pay in the file f.yaml, its steps beginning at line 5. All problems of a case are listed, in order.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saywhy.errors import Problem
+from saywhy.flows.check import check_library
+from saywhy.flows.load import load_files
+
+FOLDER = Path(__file__).parent.parent / "cases/check"
+HEAD = ["- id: pay", "  name: Pay", "  version: '1.0'", "  steps:"]
+
+
+def cases() -> list[Any]:
+    return [
+        pytest.param(case, id=f"{path.stem}: {case['about']}")
+        for path in sorted(FOLDER.glob("*.json"))
+        for case in json.loads(path.read_text("utf-8"))
+    ]
+
+
+def check(case: dict[str, Any], folder: Path) -> tuple[Problem, ...]:
+    files: dict[str, Any] = case.get("files") or {
+        "f.yaml": [*HEAD, *("  " + line for line in case["steps"])]
+    }
+    for name, content in files.items():
+        text = "\n".join(content) if isinstance(content, list) else json.dumps(content)
+        (folder / name).write_text(text, "utf-8")
+    names = {key: case.get(key) for key in ("functions", "globals", "cargo", "languages")}
+    if "globals" not in case:
+        names["globals"] = []
+    return check_library(load_files([folder / name for name in files]), **names)
+
+
+@pytest.mark.parametrize("case", cases())
+def test_each_rule_finds_what_it_should_and_no_more(case: dict[str, Any], tmp_path: Path) -> None:
+    """Severity, message, line, column and hint of every problem of the case."""
+    found = check(case, tmp_path)
+    listing = "\n".join(problem.render() for problem in found)
+    assert len(found) == len(case["problems"]), listing
+    for problem, wanted in zip(found, case["problems"], strict=True):
+        assert problem.severity == wanted["severity"], listing
+        assert wanted["message"] in problem.message, listing
+        assert wanted.get("hint", "") in problem.hint.replace(f"{tmp_path}/", ""), listing
+        where = (problem.place.line, problem.place.column)
+        assert where == (wanted["line"], wanted["column"]), listing
+        assert problem.place.file == str(tmp_path / wanted.get("file", problem.place.file))
+        for key in ("excerpt", "span", "known_names"):
+            if key in wanted:
+                value = getattr(problem, key)
+                assert (list(value) if isinstance(value, tuple) else value) == wanted[key]
