@@ -37,13 +37,14 @@ ROWS = {
     "server": 5,
     "testing": 5,
     "cli": 6,
-    "__main__": 6,
+    "__main__": 7,
 }
 """Layer (folder, or module beside the folders) → row. A row may use the rows below it."""
 
 PLACES = {
     "msgspec": ("",),
     "quickjs": ("expr/",),
+    "_quickjs": ("expr/",),
     "tree_sitter": ("expr/",),
     "tree_sitter_javascript": ("expr/",),
     "jsonschema_rs": ("tools/",),

@@ -1,1 +1,94 @@
-"""Saywhy: conversations that must be right, and can say why."""
+"""Saywhy: conversations that must be right, and can say why.
+
+The names below are the public surface. Each is imported when it is first used, so that
+`import saywhy` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from saywhy.errors import (
+        ActiveFlowEmptyResponse,
+        CallerError,
+        DamagedSession,
+        DefinitionError,
+        FlowExecutionError,
+        Place,
+        Problem,
+        RequiredSetFailed,
+        SaywhyError,
+        SessionBusy,
+        TooManySteps,
+        UnknownFlow,
+    )
+    from saywhy.runtime.conversations import TurnReply
+    from saywhy.runtime.engine import Engine
+    from saywhy.runtime.session import Session
+    from saywhy.runtime.validation import Report
+    from saywhy.stores.memory import MemoryStore
+    from saywhy.stores.sqlite import SqliteStore
+    from saywhy.stores.store import Store
+    from saywhy.tools.signature import quick
+    from saywhy.trace.redact import Policy
+    from saywhy.trace.trace import Trace
+    from saywhy.trace.why import Reply, Variable, why
+
+__all__ = [
+    "ActiveFlowEmptyResponse",
+    "CallerError",
+    "DamagedSession",
+    "DefinitionError",
+    "Engine",
+    "FlowExecutionError",
+    "MemoryStore",
+    "Place",
+    "Policy",
+    "Problem",
+    "Reply",
+    "Report",
+    "RequiredSetFailed",
+    "SaywhyError",
+    "Session",
+    "SessionBusy",
+    "SqliteStore",
+    "Store",
+    "TooManySteps",
+    "Trace",
+    "TurnReply",
+    "UnknownFlow",
+    "Variable",
+    "quick",
+    "why",
+]
+
+_HOMES = {
+    "Engine": "saywhy.runtime.engine",
+    "MemoryStore": "saywhy.stores.memory",
+    "Policy": "saywhy.trace.redact",
+    "Reply": "saywhy.trace.why",
+    "Report": "saywhy.runtime.validation",
+    "Session": "saywhy.runtime.session",
+    "SqliteStore": "saywhy.stores.sqlite",
+    "Store": "saywhy.stores.store",
+    "Trace": "saywhy.trace.trace",
+    "TurnReply": "saywhy.runtime.conversations",
+    "Variable": "saywhy.trace.why",
+    "quick": "saywhy.tools.signature",
+    "why": "saywhy.trace.why",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'saywhy' has no attribute {name!r}")
+    from importlib import import_module
+
+    found = getattr(import_module(_HOMES.get(name, "saywhy.errors")), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
