@@ -1,0 +1,131 @@
+"""The tables of the SQLite store: made once, changed in order, refused when from the future."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from saywhy.errors import CallerError
+from saywhy.stores.migrations import MIGRATIONS, migrate
+from saywhy.stores.sqlite import SqliteStore
+from saywhy.stores.sqlite_file import connect
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(connect(tmp_path / "s.db", "FULL", 10)) as db:
+        yield db
+
+
+def names(db: sqlite3.Connection, kind: str = "table") -> set[str]:
+    rows = db.execute("SELECT name FROM sqlite_schema WHERE type = ?", (kind,))
+    return {name for (name,) in rows if not name.startswith("sqlite_")}
+
+
+def ran(db: sqlite3.Connection) -> list[str]:
+    return [name for (name,) in db.execute("SELECT name FROM migration ORDER BY rowid")]
+
+
+def m900_adds_a_table(db: sqlite3.Connection) -> None:
+    db.execute("CREATE TABLE added (x)")
+
+
+def m901_fills_it(db: sqlite3.Connection) -> None:
+    db.execute("INSERT INTO added VALUES (1)")
+
+
+def m902_breaks(db: sqlite3.Connection) -> None:
+    db.execute("INSERT INTO added VALUES (2)")
+    db.execute("INSERT INTO missing VALUES (3)")
+
+
+def test_makes_the_tables(db: sqlite3.Connection) -> None:
+    """A new file gets every table, and remembers by name how."""
+    migrate(db)
+    assert names(db) == {
+        "session", "turn", "document", "cursor", "step", "message", "commit", "chart", "outbox",
+        "timer", "rate", "migration",
+    }  # fmt: skip
+    assert ran(db) == ["m001_conversations"]
+    assert not db.in_transaction
+
+
+def test_runs_each_once_and_in_order(db: sqlite3.Connection) -> None:
+    """Opening again changes nothing; a new migration runs after those that ran."""
+    migrate(db)
+    migrate(db)
+    longer = (*MIGRATIONS, m900_adds_a_table)
+    migrate(db, longer)
+    migrate(db, (*longer, m901_fills_it))
+    migrate(db, (*longer, m901_fills_it))
+    assert ran(db) == ["m001_conversations", "m900_adds_a_table", "m901_fills_it"]
+    assert db.execute("SELECT x FROM added").fetchall() == [(1,)]
+
+
+def test_names_are_numbered() -> None:
+    """Every migration of the store says its place in its name."""
+    numbers = [migration.__name__[:5] for migration in MIGRATIONS]
+    assert numbers == [f"m{number:03d}_" for number in range(1, len(MIGRATIONS) + 1)]
+
+
+def test_a_broken_one_leaves_nothing(db: sqlite3.Connection) -> None:
+    """When one of several raises, none of them ran."""
+    migrate(db)
+    with pytest.raises(sqlite3.OperationalError, match="missing"):
+        migrate(db, (*MIGRATIONS, m900_adds_a_table, m901_fills_it, m902_breaks))
+    assert "added" not in names(db)
+    assert ran(db) == ["m001_conversations"]
+    migrate(db, (*MIGRATIONS, m900_adds_a_table, m901_fills_it))
+    assert db.execute("SELECT x FROM added").fetchall() == [(1,)]
+
+
+def test_refuses_a_newer_file(db: sqlite3.Connection, tmp_path: Path) -> None:
+    """A file from a newer version is refused with its unknown changes, and left as it was."""
+    migrate(db, (*MIGRATIONS, m900_adds_a_table, m901_fills_it))
+    with pytest.raises(CallerError) as refusal:
+        asyncio.run(SqliteStore(tmp_path / "s.db").open())
+    assert refusal.value.message == (
+        "the store was written by a newer version of saywhy: it has the changes "
+        "m900_adds_a_table, m901_fills_it, which this version does not know"
+    )
+    assert refusal.value.hint == (
+        "upgrade saywhy, or open a copy of the file from before the upgrade"
+    )
+    assert ran(db) == ["m001_conversations", "m900_adds_a_table", "m901_fills_it"]
+
+
+def test_many_may_open_a_new_file_at_once(tmp_path: Path) -> None:
+    """Of several that open a new file at the same moment, one makes the tables."""
+
+    def open_and_migrate(_: int) -> list[str]:
+        with closing(connect(tmp_path / "new.db", "FULL", 10)) as db:
+            migrate(db)
+            return ran(db)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(open_and_migrate, range(8))) == [["m001_conversations"]] * 8
+
+
+def test_every_table_of_a_person_is_forgotten(tmp_path: Path) -> None:
+    """A table that holds rows of a conversation or a user is known to `forget`."""
+    from saywhy.stores import sqlite_beside
+
+    with closing(connect(tmp_path / "s.db", "FULL", 10)) as db:
+        migrate(db)
+        personal = {
+            table
+            for table in names(db)
+            for column in db.execute(f'PRAGMA table_info("{table}")').fetchall()
+            if column[1] in ("session_key", "turn_key", "user_id")
+        }
+        forgotten: list[str] = []
+        db.set_trace_callback(forgotten.append)
+        sqlite_beside.forget(db, "ann")
+    words = {statement.split()[2].strip('"') for statement in forgotten}
+    assert words == personal
