@@ -187,9 +187,8 @@ class Run:
         step = self.language.steps.get(node.kind)
         if step is None:
             known = ", ".join(sorted(self.language.steps))
-            raise ChartError(
-                f"no step for nodes of kind {node.kind}", place=node.where, hint=f"known: {known}"
-            )
+            problem = f"there is no step of the type {node.kind}"
+            return Fail(ChartError(problem, place=node.where, hint=f"known: {known}"))
         try:
             if resuming:
                 self._raise_failure(scope, answer)

@@ -73,6 +73,7 @@ def take_answer(world: World, node: Node, scope: Scope, answer: Answer) -> Outco
         problem = first_problem(world, node, scope)
         if problem is not None:
             return reask(world, node, scope, variable, problem.message)
+        scope.keep("rounds", 0)
     return Goto(node.next)
 
 

@@ -128,6 +128,8 @@ class Engine:
             else None
         )
         self._report_findings(validate_on_init, strict)
+        if model is not None:
+            self._log.warn("flows start by name or id in this version; the model is not asked")
 
     # ------------------------------------------------------------ making
 

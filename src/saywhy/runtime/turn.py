@@ -27,7 +27,6 @@ from saywhy.chart.model import Chart, Charts
 from saywhy.chart.outcome import Answer, Call, Need
 from saywhy.clock import Clock
 from saywhy.errors import ActiveFlowEmptyResponse, FlowExecutionError, TooManySteps
-from saywhy.flows.speech import QUEUE, TENTATIVE
 from saywhy.flows.turn import open_routing, routing_language
 from saywhy.flows.world import World
 from saywhy.messages import Message, Span
@@ -327,7 +326,6 @@ class TurnRun:
         node = self.machinery.charts[self.flow.top.chart].nodes.get(self.flow.top.at or "")
         place = node.where if node else None
         self._end_all("failed", "the flow waits for an answer but asked nothing")
-        self._drop((*QUEUE,), (*TENTATIVE,))
         self._repair()
         raise ActiveFlowEmptyResponse(
             f"the flow {names} waits for an answer, but said nothing",
@@ -346,6 +344,8 @@ class TurnRun:
         """After an error: routing is over, and what this turn had said so far is not a reply."""
         self.session.routing.frames.clear()
         self._drop(("turn", "reply"), ("turn", "dispatched"))
+        if not self.flow.frames:
+            self._drop(("session", "queue"), ("session", "tentative"))
         self._close()
 
     def _close(self) -> None:
