@@ -181,6 +181,8 @@ def _plain(value: Any, where: Key, depth: int) -> Any:
         return _leaf(value)
     if depth > MAX_DEPTH:
         raise StateValueError(where, f"is nested deeper than {MAX_DEPTH} levels")
+    if kind is not dict and kind is not list and hasattr(kind, "__frozen__"):  # a view of a value that is frozen already
+        return _leaf(value.__frozen__())
     if isinstance(value, Mapping):
         return _plain_object(value, where, depth)
     if isinstance(value, list | tuple):
@@ -255,18 +257,21 @@ def _same_scalar(one: Any, other: Any) -> bool:
 
 def get_path(value: Any, path: Sequence[str | int]) -> Any:
     """What stands at `path` inside `value`; `UNDEFINED` where the path leads nowhere."""
-    value = raw(value)
+    # Exact types rather than isinstance: every variable an expression reads comes through here.
     for part in path:
-        if not _has_child(value, part):
+        kind = type(value)
+        if kind is FrozenDict:
+            value = value.raw
+            kind = dict
+        if kind is dict:
+            value = value.get(part, UNDEFINED)
+        elif kind is FrozenList or kind is list:
+            if type(part) is not int or not 0 <= part < len(value):
+                return UNDEFINED
+            value = value[part]
+        else:
             return UNDEFINED
-        value = raw(value[part])
     return seal(value)
-
-
-def _has_child(tree: Any, part: str | int) -> bool:
-    if isinstance(tree, dict):
-        return part in tree
-    return isinstance(tree, list) and isinstance(part, int) and 0 <= part < len(tree)
 
 
 def set_path(value: Any, path: Sequence[str | int], new: Any) -> Any:

@@ -10,8 +10,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from saywhy.chart.outcome import Effect
 from saywhy.values import Key
+
+Effect = Literal["reads", "repeatable", "once"]
+"""What doing it again would do: nothing, the same once more under one key, or another effect."""
 
 Verb = Literal["set", "append", "delete"]
 Phase = Literal["enter", "asked", "answered", "closed"]
@@ -34,6 +36,12 @@ class Condition(msgspec.Struct, frozen=True, omit_defaults=True):
     read: tuple[tuple[Key, Any], ...] = ()
     error: str = ""
     """Why it counted as false although it could not be evaluated."""
+    rule: int | None = None
+    """Number of the rule it belongs to, from 0, where several make up one rule."""
+    label: str = ""
+    """What the author calls that rule."""
+    parts: tuple[Condition, ...] = ()
+    """For `any of`, `all of` and `not`: the evidence of what is inside."""
 
 
 class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -45,6 +53,8 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
     """No condition held; the default was taken."""
     selected: tuple[str, ...] = ()
     """For a selector: all branches taken."""
+    label: str = ""
+    """What the author calls the rule, or the default, that decided."""
 
 
 class FunctionCall(msgspec.Struct, frozen=True, omit_defaults=True):

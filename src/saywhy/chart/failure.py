@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from saywhy.chart.cursor import Frame
 from saywhy.chart.model import Node
@@ -27,6 +28,8 @@ class StepFailed(RunError):
         self.node = node.id
         self.commit = commit
         self.path: tuple[str, ...] = (node.id, *getattr(error, "path", ()))
+        self.result: Any = None
+        """What the run had come to; see `built.Result`."""
         super().__init__(failure_text(error), place=node.where)
         self.__cause__ = error
 

@@ -27,6 +27,7 @@ from saywhy.chart.stack import (
     open_frame,
 )
 from saywhy.errors import CallerError, TooManySteps
+from saywhy.values import UNDEFINED
 
 if TYPE_CHECKING:
     from saywhy.chart.machine import Run
@@ -49,12 +50,17 @@ def open_branches(run: Run, cursor: Cursor, frame: Frame, fork: Fork) -> None:
 def advance_branches(
     run: Run, cursor: Cursor, frame: Frame, answer: Answer | BranchAnswer | None
 ) -> tuple[Need | None, Answer | None]:
-    """Run each branch to its rest; one Need with the open items of all, or the joined results."""
+    """Run each branch to its rest; one Need with the open items of all, or the joined results.
+
+    The Need's `args` are the ids of the branches' bottom frames: they tell a branch that still
+    waits from the same one of a fork that was opened again.
+    """
     assert not isinstance(answer, Answer), "the loop lets only answers for a branch through"
     assert frame.branches is not None, "the loop asks only for frames that are forked"
     if answer is not None:
         _check_branch(frame, answer.branch)
     items: list[tuple[int, Need]] = []
+    open_frames: list[int] = []
     try:
         for number, (stack, side) in enumerate(zip(frame.branches, frame.results, strict=True)):
             if side.done:
@@ -63,13 +69,14 @@ def advance_branches(
             need, failure = _advance_branch(run, cursor, stack, side, own)
             if need is not None:
                 items.append((number, need))
+                open_frames.append(stack[0].id)
             elif failure is not None and not frame.collect_errors:
                 return None, _fail(run, cursor, frame, side.name, failure)
     except TooManySteps as error:
         close_failed(run, cursor, error)
         raise
     if items:
-        return Need("fork", frame.at or "", items=tuple(items)), None
+        return Need("fork", frame.at or "", open_frames, items=tuple(items)), None
     return None, _join(frame)
 
 
@@ -126,4 +133,5 @@ def _join(frame: Frame) -> Answer:
     frame.branches = None
     frame.waiting = Need("fork", frame.at or "")
     failed = {side.name: side.error for side in sides if side.error}
-    return Answer([side.value for side in sides], facts={"failed": failed} if failed else {})
+    values = [UNDEFINED if side.error else side.value for side in sides]
+    return Answer(values, facts={"failed": failed} if failed else {})

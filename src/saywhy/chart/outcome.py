@@ -10,9 +10,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from saywhy.values import UNDEFINED
-
-Effect = Literal["reads", "repeatable", "once"]
+from saywhy.chart.commit import Decision, Effect, Op
+from saywhy.values import UNDEFINED, Key
 
 
 class Goto(msgspec.Struct, frozen=True):
@@ -95,6 +94,22 @@ class Fail(msgspec.Struct, frozen=True):
 Outcome = Goto | Call | Return | Need | Fork | Fail
 
 
+class Work(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a stage did that ran outside the engine: its step does the same, all or nothing."""
+
+    reads: tuple[Key, ...] = ()
+    ops: tuple[Op, ...] = ()
+    decision: Decision | None = None
+    exact: bool = True
+    warnings: tuple[str, ...] = ()
+    once: dict[str, Any] = {}
+    """Results that the stage need not compute again should it be run again."""
+    need: Need | None = None
+    """It stopped to ask this; nothing else of it counts."""
+    stop: tuple[str, bool] | None = None
+    """It ends the run here: why, and whether the charts around it end as well."""
+
+
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     """What came back for a Need: a value, or an error as data."""
 
@@ -103,6 +118,8 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     error_name: str = "Error"
     facts: dict[str, Any] = {}
     """What else is known: which message it was, which attempts were made."""
+    work: Work | None = None
+    """For a need of kind `task`."""
 
 
 class BranchAnswer(msgspec.Struct, frozen=True):

@@ -73,10 +73,12 @@ class Scope(msgspec.Struct, eq=False):
     # ------------------------------------------------------------ reading
 
     def read(self, key: Key) -> Any:
-        """The value at `key`, noted as read; `UNDEFINED` where nothing is.
+        """The value at `key`, noted as read; `UNDEFINED` where nothing is."""
+        self.touch(key)
+        return self.peek(key)
 
-        Where a variable shows through from a scope below, it is noted as that one's.
-        """
+    def touch(self, key: Key) -> None:
+        """Note `key` as read. What shows through from a scope below is noted as that one's."""
         if self.state.bases:
             owner: Any = key[0]
             name: Any = key[1]
@@ -84,7 +86,6 @@ class Scope(msgspec.Struct, eq=False):
             if holder != owner:
                 key = (holder, *key[1:])
         self.reads.append(key)
-        return self.peek(key)
 
     def peek(self, key: Key) -> Any:
         """The value at `key`, not noted: for housekeeping that causes nothing."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from saywhy.chart.cursor import Base, Cursor, Frame
 from saywhy.chart.failure import failure_text
 from saywhy.chart.language import Ending
-from saywhy.chart.model import Chart, Node
+from saywhy.chart.model import Chart, Charts, Node
 from saywhy.chart.outcome import Answer, Call, Need, Return
 from saywhy.chart.record import closing_commit
 from saywhy.chart.scope import GONE, Scope
@@ -229,10 +229,10 @@ def _is_named(run: Run, cursor: Cursor, scope: str) -> bool:
 # ------------------------------------------------------------------ checks
 
 
-def chart_of(run: Run, cursor: Cursor, frame: Frame) -> Chart:
+def chart_of(charts: Charts, cursor: Cursor, frame: Frame) -> Chart:
     """The chart version a frame runs on. Raises `DamagedSession` when nobody has it."""
-    if frame.chart in run.charts:
-        return run.charts[frame.chart]
+    if frame.chart in charts:
+        return charts[frame.chart]
     raise DamagedSession(
         f"the version {frame.chart} of this flow is not known here",
         frame=cursor.frames.index(frame),

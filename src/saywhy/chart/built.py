@@ -1,0 +1,247 @@
+"""A chart written in Python, ready to run: data, the functions beside it, and a way to run both.
+
+`run` and `resume` are for a chart that stands alone. Where it is part of a conversation, its
+`charts` and its `language()` join those of flows and agents on one `machine.advance`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypedDict, Unpack
+
+from saywhy.chart.commit import Commit
+from saywhy.chart.cursor import Cursor
+from saywhy.chart.drive import Answerer, Emit, Listener, Signal, Signals, drive, stream
+from saywhy.chart.failure import StepFailed
+from saywhy.chart.language import Language
+from saywhy.chart.machine import Limits, Record, advance, cancel
+from saywhy.chart.model import Chart, Charts
+from saywhy.chart.outcome import Answer, BranchAnswer, Call, Need
+from saywhy.chart.stack import open_frame
+from saywhy.chart.stages import Stages
+from saywhy.chart.task import run_task
+from saywhy.clock import Clock, SystemClock
+from saywhy.errors import Problem, RunError
+from saywhy.values import FrozenDict, freeze
+
+STATE: Final = "state"
+ARGS: Final = "args"
+"""Scope ids of a chart that runs alone: its variables, and what it was given."""
+
+LIMITS: Final = Limits(steps=100_000, depth=50, branches=1000)
+"""Loops of such charts have bounds of their own, so this one is wide."""
+
+
+class RunTimedOut(RunError):
+    """A run took longer than it may; it was cancelled. `result` is what it had come to."""
+
+    name = "RunTimedOut"
+
+    def __init__(self, seconds: float, result: Result) -> None:
+        self.result = result
+        super().__init__(f"the run took longer than {seconds:g} seconds and was cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a run has come to: its end, or the need it rests at."""
+
+    cursor: Cursor
+    commits: tuple[Commit, ...]
+    need: Need | None = None
+    """What is asked of somebody outside; None at the end."""
+
+    @property
+    def value(self) -> Any:
+        """What the last stage returned."""
+        return self.cursor.returned
+
+    @property
+    def state(self) -> FrozenDict:
+        """The variables."""
+        return FrozenDict(self.cursor.state.scopes.get(STATE, {}))
+
+    @property
+    def paused(self) -> bool:
+        """Whether somebody has to answer `need` before it goes on."""
+        return self.need is not None
+
+    def checkpoint(self) -> bytes:
+        """Where it rests, as JSON, for `Built.resume` in this or another process."""
+        return self.cursor.to_json()
+
+
+class RunOptions(TypedDict, total=False):
+    """How a chart is run; all may be left out."""
+
+    env: Mapping[str, Any]
+    """Live objects that stages see as `s.env`."""
+    timeout: float | None
+    """Seconds until the run is cancelled; None: never."""
+    answerers: Mapping[str, Answerer]
+    """By kind of need: who answers it. `task` and `timer` are answered unless replaced here."""
+    listener: Listener
+    """Is sent the signals of stages and answerers."""
+    record: Record
+    """Is given each commit as it happens."""
+    limits: Limits
+    clock: Clock
+    charts: Iterable[Chart]
+    """Charts of other makes that are mounted by id, with their `language`."""
+    language: Language
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A chart, the charts it leads to, and the functions of all of them."""
+
+    chart: Chart
+    charts: tuple[Chart, ...]
+    functions: Mapping[str, Callable[..., Any]]
+    """`chart/node` → a stage's function; `chart/node#purpose` → its others."""
+    warnings: tuple[Problem, ...] = ()
+
+    def language(self, env: Mapping[str, Any] | None = None, emit: Emit | None = None) -> Language:
+        """The table that runs these charts on `machine.advance`."""
+        return self.stages(env, emit).language()
+
+    def stages(self, env: Mapping[str, Any] | None = None, emit: Emit | None = None) -> Stages:
+        """What is behind `language()`; `task.run_task` needs it to answer async stages."""
+        return Stages(self.functions, env, emit)
+
+    async def run(
+        self,
+        args: Mapping[str, Any] | None = None,
+        *,
+        state: Mapping[str, Any] | None = None,
+        **options: Unpack[RunOptions],
+    ) -> Result:
+        """Run from the start until the end, or until somebody outside is needed.
+
+        `args` can be read as `s.args`; `state` are variables to begin with. Raises `StepFailed`
+        when a stage raised (`__cause__` is what it raised, `result` what the run had come to) and
+        `RunTimedOut`. Cancelling leaves nothing half written.
+        """
+        cursor = Cursor()
+        scopes = cursor.state.scopes
+        scopes[ARGS] = {name: freeze(value, (ARGS, name)) for name, value in (args or {}).items()}
+        open_frame(cursor, self.chart, Call(self.chart.digest, STATE))
+        for name, value in (state or {}).items():
+            scopes[STATE][name] = freeze(value, (STATE, name))
+        return await _Execution(self, cursor, options).go(None)
+
+    async def resume(
+        self, checkpoint: bytes | Cursor, answer: Any, **options: Unpack[RunOptions]
+    ) -> Result:
+        """Go on from a checkpoint with what was asked for.
+
+        `answer` is a value, an `Answer`, or for a fork a `BranchAnswer`. A cursor that is handed in
+        stays as it is. Raises `DamagedSession` when it comes from another version of the chart.
+        """
+        cursor = checkpoint.copy() if isinstance(checkpoint, Cursor) else None
+        if cursor is None:
+            cursor = Cursor.from_json(checkpoint)  # type: ignore[arg-type]
+        if not isinstance(answer, Answer | BranchAnswer):
+            answer = Answer(freeze(answer, ("answer",)))
+        return await _Execution(self, cursor, options).go(answer)
+
+    def stream(
+        self,
+        args: Mapping[str, Any] | None = None,
+        *,
+        state: Mapping[str, Any] | None = None,
+        **options: Unpack[RunOptions],
+    ) -> AsyncIterator[Commit | Signal | Result]:
+        """Like `run`, giving commits and signals as they come, and the `Result` in the end."""
+
+        async def work(put: Callable[[Any], None]) -> Result:
+            given: RunOptions = {"record": put, "listener": put, **options}
+            return await self.run(args, state=state, **given)
+
+        return stream(work)
+
+
+class _Execution:
+    """One call of `run` or `resume`."""
+
+    def __init__(self, built: Built, cursor: Cursor, options: RunOptions) -> None:
+        self.cursor = cursor
+        self.options = options
+        self.commits: list[Commit] = []
+        self.raised: Exception | None = None
+        self.clock = options.get("clock") or SystemClock()
+        self.signals = Signals(options.get("listener"))
+        self.stages = built.stages(options.get("env"), self.signals.emitter())
+        self.language = _joined(self.stages.language(), options.get("language"))
+        self.charts = Charts([*options.get("charts", ()), *built.charts])
+
+    async def go(self, answer: Answer | BranchAnswer | None) -> Result:
+        timeout = self.options.get("timeout")
+        answerers = {"task": self._task, "timer": self._timer, **self.options.get("answerers", {})}
+        work = self._driven(answer, answerers)
+        if timeout is None:
+            return self._result(await work)
+        try:
+            return self._result(await self.clock.wait_for(work, timeout))
+        except TimeoutError as error:
+            if error is self.raised:  # an answerer's own, no end of our patience
+                raise
+            self._cancel(f"longer than {timeout:g} seconds")
+            raise RunTimedOut(timeout, self._result(None)) from error
+
+    async def _driven(
+        self, answer: Answer | BranchAnswer | None, answerers: Mapping[str, Answerer]
+    ) -> Need | None:
+        try:
+            return await drive(self._step, answer, answerers, listener=self.signals.send)
+        except StepFailed as error:
+            error.result = self._result(None)
+            raise
+        except Exception as error:
+            self.raised = error
+            raise
+
+    def _step(self, answer: Answer | BranchAnswer | None) -> Need | None:
+        return advance(
+            self.charts,
+            self.language,
+            self.cursor,
+            answer,
+            record=self._record,
+            limits=self.options.get("limits", LIMITS),
+            now=self.clock.now(),
+        )
+
+    def _record(self, commit: Commit) -> None:
+        self.commits.append(commit)
+        record = self.options.get("record")
+        if record is not None:
+            record(commit)
+
+    def _cancel(self, reason: str) -> None:
+        cancel(
+            self.charts,
+            self.language,
+            self.cursor,
+            reason,
+            record=self._record,
+            now=self.clock.now(),
+        )
+
+    async def _task(self, need: Need, emit: Emit) -> Answer:
+        now = self.clock.now()
+        return await run_task(self.stages, self.charts, self.cursor, need, emit=emit, now=now)
+
+    async def _timer(self, need: Need, emit: Emit) -> Answer:
+        await self.clock.sleep(need.args["seconds"])
+        return Answer()
+
+    def _result(self, need: Need | None) -> Result:
+        return Result(self.cursor, tuple(self.commits), need)
+
+
+def _joined(own: Language, other: Language | None) -> Language:
+    if other is None:
+        return own
+    return Language({**other.steps, **own.steps}, {**other.close, **own.close})

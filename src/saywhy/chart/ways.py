@@ -1,0 +1,154 @@
+"""How a stage ends: on to the next, along a branch, back round a loop, with a question.
+
+Each function here takes what the author's function gave and says the outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import iscoroutine
+from typing import Any, Final
+
+from saywhy.chart.commit import Decision
+from saywhy.chart.outcome import Branch, Fork, Need, Outcome, Return
+from saywhy.chart.plan import Exit, Plan
+from saywhy.chart.scope import Scope
+from saywhy.chart.view import args_scope
+from saywhy.errors import ChartError, did_you_mean
+from saywhy.values import FrozenList, freeze, seal
+
+Stop = tuple[str, bool] | None
+
+
+def given_value(plan: Plan, value: Any) -> Any:
+    """What the author's function gave, frozen while its views are good; None where nobody looks."""
+    if value is None or isinstance(value, Decision | str):
+        return value
+    if hasattr(type(value), "__await__"):
+        if iscoroutine(value):
+            value.close()
+        raise ChartError(
+            f"stage {plan.node.id} is no async function, but gave something to await",
+            hint="write it with `async def`",
+        )
+    if plan.node.kind == "stage" and plan.way.goto is not None:
+        return None
+    return freeze(value, (plan.node.id,))
+
+
+def finish(plan: Plan, scope: Scope, value: Any, stop: Stop) -> Outcome:
+    """The outcome of a stage whose function has given `value` (see `given_value`)."""
+    if stop is not None:
+        _forget(scope)
+        reason, everything = stop
+        unwind = "all" if everything else "frame"
+        return Return(value, unwind, "stopped", reason)
+    return _WAYS.get(plan.node.kind, leave)(plan, scope, value)
+
+
+def leave(plan: Plan, scope: Scope, value: Any = None, way: Exit | None = None) -> Outcome:
+    """Go where an exit leads, the usual one unless told; a back edge is counted."""
+    _forget(scope)
+    way = way or plan.way
+    if way.loop is not None:
+        return way.loop.follow(scope)
+    return Return(value) if way.goto is None else way.goto
+
+
+def _forget(scope: Scope) -> None:
+    """What was kept while the stage ran again and again is over."""
+    if scope.data or scope.frame.data:
+        for name in ("stage", "inner"):
+            if scope.kept(name) is not None:
+                scope.keep(name, None)
+
+
+def _on_or_ask(plan: Plan, scope: Scope, value: Any) -> Outcome:
+    """A pausable stage asks what its first half gives; nothing means there is no question."""
+    asked_already = "answer" in (scope.kept("stage") or {})
+    if value is None or asked_already:
+        return leave(plan, scope, value)
+    return Need(plan.node.spec.get("ask", "user"), plan.node.id, value, plan.effect)
+
+
+def _decided(plan: Plan, scope: Scope, value: Any) -> Outcome:
+    decision = Decision(value) if isinstance(value, str) else value
+    if not isinstance(decision, Decision) or decision.selected:
+        raise ChartError(
+            f"decider {plan.node.id} gave {value!r}",
+            hint="return the name of a branch, or what decide() gives",
+        )
+    way = plan.exits.get(decision.chosen)
+    if way is None:
+        raise _no_branch(plan, decision.chosen)
+    scope.decision = decision
+    if plan.notes_decision:
+        scope.keep("decided", [plan.node.id, decision.chosen, decision.label])
+    return leave(plan, scope, None, way)
+
+
+def _selected(plan: Plan, scope: Scope, value: Any) -> Outcome:
+    decision = value if isinstance(value, Decision) else _picked(plan, value)
+    known = dict(plan.branches)
+    for name in decision.selected:
+        if name not in known:
+            raise _no_branch(plan, name)
+    scope.decision = decision
+    if not decision.selected:
+        return leave(plan, scope)
+    return fork(plan, scope, {name: known[name] for name in decision.selected})
+
+
+def _picked(plan: Plan, value: Any) -> Decision:
+    if not isinstance(value, FrozenList) or not all(isinstance(name, str) for name in value):
+        raise ChartError(
+            f"selector {plan.node.id} gave {value!r}",
+            hint="return a list of branches, or what select() gives",
+        )
+    names = tuple(dict.fromkeys(value))
+    return Decision(", ".join(names), selected=names)
+
+
+def _no_branch(plan: Plan, name: str) -> ChartError:
+    known = list(plan.exits) or [branch for branch, _ in plan.branches]
+    hint = did_you_mean(name, known) or f"branches: {', '.join(known)}"
+    what = plan.node.kind
+    return ChartError(f'{what} {plan.node.id} chose "{name}", which is no branch of it', hint=hint)
+
+
+def _each(plan: Plan, scope: Scope, value: Any) -> Outcome:
+    """One branch for each item, with the item and its number to look at."""
+    items = FrozenList([]) if value is None else value
+    if not isinstance(items, FrozenList):
+        raise ChartError(f"the items of {plan.node.id} are no list, but {value!r}")
+    most: int = plan.node.spec["max"]
+    if len(items) > most:
+        scope.facts["dropped"] = len(items) - most
+        scope.warn(f"{len(items)} items, more than {most}: the last {len(items) - most} dropped")
+    chart: str = plan.node.spec["chart"]
+    branches = [
+        _branch(scope, f"{plan.node.id}~{at}", chart, {"item": seal(item), "index": at})
+        for at, item in enumerate(items.raw[:most])
+    ]
+    return Fork(tuple(branches), bool(plan.node.spec.get("collect")))
+
+
+def fork(plan: Plan, scope: Scope, branches: Mapping[str, str]) -> Fork:
+    """Run these branches, by name and chart, each on a scope over the frame's own."""
+    sides = [_branch(scope, name, chart, {}) for name, chart in branches.items()]
+    return Fork(tuple(sides), bool(plan.node.spec.get("collect")))
+
+
+def _branch(scope: Scope, name: str, chart: str, seeds: Mapping[str, Any]) -> Branch:
+    base = scope.frame.scope
+    if seeds:  # a layer between, so that seeds are no writes of the branch
+        base = scope.open(seeds, over=base)
+    return Branch(name, chart, scope.open(over=base), {"args": args_scope(scope)})
+
+
+_WAYS: Final[dict[str, Callable[[Plan, Scope, Any], Outcome]]] = {
+    "pausable": _on_or_ask,
+    "decider": _decided,
+    "selector": _selected,
+    "each": _each,
+}
