@@ -6,7 +6,6 @@ ended. This file finds the conversation; how words come and go is answered by `t
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -28,6 +27,8 @@ from saywhy.cli.output import STYLES, err
 from saywhy.errors import CallerError, DefinitionError, Place, Problem
 
 if TYPE_CHECKING:
+    import asyncio
+
     from saywhy.cli.conversation import Conversation
     from saywhy.cli.given import Given
     from saywhy.runtime.engine import Engine
@@ -60,6 +61,8 @@ def chat(
     written as text. Without --session the newest conversation goes on if a flow of it is still
     open; otherwise a new one begins.
     """
+    import asyncio
+
     from saywhy.cli.given import Given
 
     given = Given.of(functions, globals, cargo)

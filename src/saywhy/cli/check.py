@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +35,8 @@ def check(
         load_files(map(str, files)), given.functions, given.globals, cargo=given.cargo
     )
     if as_json:
+        import json
+
         out().line(json.dumps(as_data(report), indent=2, ensure_ascii=False))
     else:
         write(report, out())
@@ -64,6 +64,8 @@ def write_problem(problem: Problem, screen: Screen) -> None:
 
 def as_data(report: Report) -> dict[str, Any]:
     """The report as JSON data."""
+    from dataclasses import asdict
+
     return {
         "valid": report.is_valid,
         "errors": len(report.errors),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -40,6 +38,8 @@ def test(
 
     The exit code is 1 when one failed.
     """
+    import asyncio
+
     from saywhy.cli.given import Given
     from saywhy.testing.scenario import World, find_scenario_files
 
@@ -121,6 +121,8 @@ def _by_tag(failed: Sequence[Result]) -> dict[str, list[str]]:
 
 
 def _as_json(results: Sequence[Result]) -> str:
+    import json
+
     document = {
         "passed": sum(result.passed for result in results),
         "failed": sum(not result.passed for result in results),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,6 +31,9 @@ def why(
 
     Without --session it is the newest conversation. Nothing is run again; the record is asked.
     """
+    import asyncio
+    import json
+
     name, chain = asyncio.run(_chain(store_to_read(store), session, turn, variable))
     if as_json:
         out().line(json.dumps({"conversation": name, **chain.to_json()}, ensure_ascii=False))
@@ -44,6 +45,8 @@ def why(
 
 def explain(store: Path, session: str, width: int = 100) -> str:
     """Why the last reply of a conversation was given, as text."""
+    import asyncio
+
     _, chain = asyncio.run(_chain(store, session))
     return chain.text(width)
 

@@ -106,4 +106,4 @@ def _hint(code: Code, hint: str) -> str:
     if code.owner.language == "value" and "{{" not in code.owner.text and _PROSE.match(source):
         quoted = source.replace("'", "\\'")
         return f"a plain text needs quotes inside the quotes: \"'{quoted}'\""
-    return hint
+    return hint or "one JavaScript expression may stand here, like `fee + 2` or `'a text'`"

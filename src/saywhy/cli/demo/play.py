@@ -5,12 +5,9 @@ Every conversation here runs in a `saywhy chat` of its own, so what is killed is
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -37,6 +34,8 @@ def demo(
 
     Needs no key and no server. At a terminal you can go on yourself afterwards.
     """
+    import tempfile
+
     kept = store or (Path(os.environ[STORE_VARIABLE]) if STORE_VARIABLE in os.environ else None)
     with tempfile.TemporaryDirectory(prefix="saywhy-demo-") as folder:
         path = (kept or _fresh(demo_store()) or Path(folder) / "demo.db").absolute()
@@ -115,6 +114,8 @@ class _Story:
 
     def _hand_over(self) -> None:
         """At a terminal: the keyboard is the user's."""
+        import subprocess
+
         from saywhy.cli.demo.child import HERE, chat_command
 
         if not (sys.stdin.isatty() and self.screen.is_terminal):
@@ -133,6 +134,8 @@ class _Story:
         """`demo`, or `demo-2` where that exists."""
         if not self.store.exists():
             return "demo"
+        import asyncio
+
         from saywhy.cli.conversation import session_names
 
         taken = asyncio.run(session_names(self.store))
