@@ -1,0 +1,155 @@
+"""`saywhy test`: what it prints, what it counts, and that a wrong expectation fails."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import PAY, Run, write
+
+PLAIN = {"guidance": {"enabled": False}}
+
+
+def scenario(name: str, *expects: dict[str, Any], **keys: Any) -> dict[str, Any]:
+    words = ["Pay", "80", "Ann"]
+    turns = [
+        {"role": "user", "content": word, "expect": expect}
+        for word, expect in zip(words, expects, strict=False)
+    ]
+    return {"id": name, "flows": PAY, "engine": PLAIN, "turns": turns, **keys}
+
+
+RIGHT = scenario(
+    "right",
+    {"response": "How much?", "active_flow": "Pay"},
+    {"response": "Fee 8.\n\nWho gets it?", "variables": {"fee": 8}},
+    {"response": "80 for Ann.", "active_flow": None},
+    covers=["fee"],
+)
+
+
+def test_all_pass(run: Run, folder: Path) -> None:
+    """The last line counts, and the exit code is 0."""
+    write(folder / "tests" / "right.json", RIGHT)
+    done = run("test", "tests")
+    assert (done.code, done.out, done.err) == (0, "1 passed, 0 failed\n", "")
+
+
+def test_what_differs_is_shown(run: Run, folder: Path) -> None:
+    """Each difference has its turn, what was expected and what came; tags are counted."""
+    wrong = scenario(
+        "wrong",
+        {"response": "How much"},
+        {"variables": {"fee": "8"}, "active_flow": "Pay"},
+        covers=["fee", "ask"],
+    )
+    write(folder / "both.json", [RIGHT, wrong])
+    done = run("test", "both.json")
+    assert done.code == 1
+    assert done.out == (
+        "FAILED wrong\n"
+        "  turn 1, response\n"
+        '    expected: "How much"\n'
+        '    actual:   "How much?"\n'
+        "  turn 2, variables.fee\n"
+        '    expected: "8"\n'
+        "    actual:   8\n"
+        "\n"
+        "failed, by tag:\n"
+        "  fee: 1 (wrong)\n"
+        "  ask: 1 (wrong)\n"
+        "1 passed, 1 failed\n"
+    )
+    quiet = run("test", "both.json", "-q")
+    assert quiet.lines[0] == "failed, by tag:"
+
+
+@pytest.mark.parametrize(
+    ("turn", "key", "value"),
+    [
+        (0, "response", "How much!"),
+        (0, "active_flow", "Payy"),
+        (1, "variables", {"fee": 9}),
+        (2, "active_flow", "Pay"),
+    ],
+)
+def test_breaking_one_value_fails(run: Run, folder: Path, turn: int, key: str, value: Any) -> None:
+    """Every kind of expectation can fail."""
+    broken = json.loads(json.dumps(RIGHT))
+    broken["turns"][turn]["expect"][key] = value
+    write(folder / "broken.json", broken)
+    done = run("test", "broken.json")
+    assert (done.code, done.lines[-1]) == (1, "0 passed, 1 failed")
+
+
+def test_tags(run: Run, folder: Path) -> None:
+    """--tag chooses; a tag that nothing has is no success."""
+    other = scenario("other", {"response": "no"}, covers=["ask"])
+    write(folder / "both.json", [RIGHT, other])
+    assert run("test", "both.json", "--tag", "fee").lines == ["1 passed, 0 failed"]
+    assert run("test", "both.json", "--tag", "fee", "--tag", "ask").lines[-1] == (
+        "1 passed, 1 failed"
+    )
+    none = run("test", "both.json", "--tag", "fees")
+    assert (none.code, none.lines) == (1, ["no scenario has the tag fees", "0 passed, 0 failed"])
+
+
+def test_results_for_programs(run: Run, folder: Path) -> None:
+    """--json writes each result with its differences."""
+    write(folder / "both.json", [RIGHT, scenario("wrong", {"response": None})])
+    run("test", "both.json", "--json", "out.json")
+    results = json.loads((folder / "out.json").read_text(encoding="utf-8"))
+    assert (results["passed"], results["failed"]) == (1, 1)
+    right, wrong = results["results"]
+    assert right == {"id": "right", "tags": ["fee"], "passed": True, "failures": []}
+    difference = {"turn": 1, "key": "response", "expected": None, "actual": "How much?"}
+    assert wrong["failures"] == [difference]
+
+
+def test_a_broken_file_fails(run: Run, folder: Path) -> None:
+    """A scenario that cannot be read is a failure with its place, and the others still run."""
+    write(folder / "tests" / "a.json", '{"turns": [}')
+    write(folder / "tests" / "b.json", RIGHT)
+    write(folder / "tests" / "c.json", scenario("typo", {"respons": "x"}))
+    done = run("test", "tests")
+    assert done.code == 1
+    assert "tests/a.json:1:12: error: " in done.out
+    assert 'error: "respons" is no key of a scenario here' in done.out
+    assert 'did you mean "response"?' in done.out
+    assert done.lines[-1] == "1 passed, 2 failed"
+
+
+def test_nothing_to_run_is_misuse(run: Run, folder: Path, pay: str) -> None:
+    """A folder without scenarios and a path that is not there end with 2 and a reason."""
+    empty = run("test", ".")
+    assert (empty.code, empty.out) == (2, "")
+    assert empty.err.startswith("saywhy: there is no scenario below .\n")
+    assert run("test", "nowhere").code == 2
+
+
+def test_own_functions_globals_and_cargo(run: Run, folder: Path) -> None:
+    """What a program would hand over comes from the options; the scenario's own goes before it."""
+    flow = {
+        "id": "a",
+        "name": "A",
+        "steps": [{"id": "s", "type": "SAY", "value": "{{shout(house)}} {{cargo.who}} {{tax}}"}],
+    }
+    turn = {"content": "A", "expect": {"response": "SAYWHY Ann 2"}}
+    write(folder / "s.json", {"id": "s", "flows": [flow], "globals": {"tax": 2}, "turns": [turn]})
+    write(folder / "g.json", {"house": "Saywhy", "tax": 1})
+    write(folder / "c.json", {"who": "Ann"})
+    write(folder / "house_t.py", "def shout(text):\n    return text.upper()\n")
+    options = ["--functions", "house_t", "--globals", "g.json", "--cargo", "c.json"]
+    done = run("test", "s.json", *options)
+    assert (done.code, done.out) == (0, "1 passed, 0 failed\n")
+
+
+def test_what_is_missing_is_said(run: Run, folder: Path) -> None:
+    """A scenario that needs a model fails and says so."""
+    write(folder / "m.json", scenario("m", {"response": "x"}, ai=[{"reply": "x"}]))
+    done = run("test", "m.json")
+    assert "  this scenario needs a language model; this version runs without one" in done.lines
+    assert (done.code, done.lines[-1]) == (1, "0 passed, 1 failed")

@@ -1,0 +1,258 @@
+"""Scenarios being played: every key of a turn, every kind of expectation, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saywhy.testing.scenario import Result, World, load_scenario, run_scenario
+
+ASK = {"id": "ask", "type": "SAY-GET", "variable": "x", "value": "X?"}
+
+
+def say(value: str, **keys: Any) -> dict[str, Any]:
+    return {"id": "say", "type": "SAY", "value": value, **keys}
+
+
+class Play:
+    """Writes a scenario and plays it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    async def __call__(
+        self, steps: list[Any], *turns: dict[str, Any], world: World | None = None, **keys: Any
+    ) -> Result:
+        flows = [{"id": "f", "name": "F", "steps": steps}]
+        document = {
+            "id": "s",
+            "flows": flows,
+            "engine": {"guidance": {"enabled": False}},
+            "turns": [{"content": "F", **turn} for turn in turns],
+            **keys,
+        }
+        path = self.folder / "s.json"
+        path.write_text(json.dumps(document), encoding="utf-8")
+        return await run_scenario(load_scenario(path), world)
+
+
+@pytest.fixture
+def play(tmp_path: Path) -> Play:
+    return Play(tmp_path)
+
+
+def told(result: Result) -> list[tuple[int, str, Any, Any]]:
+    return [(one.turn, one.key, one.expected, one.actual) for one in result.failures]
+
+
+async def test_a_conversation_passes(play: Play) -> None:
+    """All that is expected came."""
+    first = {"expect": {"response": "X?", "active_flow": "F", "error": None, "stack": [["F"]]}}
+    second = {"content": " 5 ", "expect": {"response": "5!", "active_flow": None, "cargo": {}}}
+    result = await play([ASK, say("{{x}}!")], first, second)
+    assert (result.passed, result.failures, result.not_run) == (True, (), "")
+
+
+@pytest.mark.parametrize(
+    ("expect", "failure"),
+    [
+        ({"response": "Y?"}, ("response", "Y?", "X?")),
+        ({"response": None}, ("response", None, "X?")),
+        ({"response_contains": ["?", "X"]}, ("response_contains", "X", "X?")),
+        ({"active_flow": None}, ("active_flow", None, "F")),
+        ({"stack": [["F"], ["G"]]}, ("stack", [["F"], ["G"]], [["F"]])),
+        ({"variables": {"n": True}}, ("variables.n", True, 1)),
+        ({"variables": {"list": [1]}}, ("variables.list", [1], [1, 2])),
+        ({"variables": {"list": [2, 1]}}, ("variables.list", [2, 1], [1, 2])),
+        ({"variables": {"o": {"a": 2}}}, ("variables.o", {"a": 2}, {"a": 1, "b": 2})),
+        ({"cargo": {"c": "no"}}, ("cargo.c", "no", "yes")),
+        ({"error": {"contains": "x"}}, ("error", {"contains": "x"}, None)),
+        ({"outcome": {"outcome": "ok"}}, ("outcome", {"outcome": "ok"}, None)),
+        ({"dispatch": {"fromFlow": "F"}}, ("dispatch", {"fromFlow": "F"}, None)),
+        ({"tool_calls": [{"tool": "T"}]}, ("tool_calls", [{"tool": "T"}], [])),
+        ({"http": [{"path": "/"}]}, ("http", [{"path": "/"}], [])),
+        ({"ai_calls": ["voice"]}, ("ai_calls", ["voice"], [])),
+    ],
+)
+async def test_each_expectation_can_fail(
+    play: Play, expect: dict[str, Any], failure: tuple[str, Any, Any]
+) -> None:
+    """A difference is told with turn, key, expected and actual value."""
+    steps = [
+        {"id": "n", "type": "SET", "variable": "n", "value": 1},
+        {"id": "l", "type": "SET", "variable": "list", "value": [1, 2]},
+        {"id": "o", "type": "SET", "variable": "o", "value": {"a": 1, "b": 2}},
+        ASK,
+    ]
+    result = await play(steps, {"expect": expect}, cargo={"c": "yes"})
+    assert not result.passed
+    assert told(result) == [(1, *failure)]
+
+
+async def test_values_are_compared_as_values(play: Play) -> None:
+    """1 is 1.0, objects may hold more, undefined is what is not there."""
+    steps = [
+        {"id": "n", "type": "SET", "variable": "n", "value": "3 / 3"},
+        {"id": "o", "type": "SET", "variable": "o", "value": {"a": 1, "b": [1.0]}},
+        {"id": "m", "type": "SET", "variable": "m", "value": "0 / 0"},
+        ASK,
+    ]
+    variables = {
+        "n": 1.0,
+        "o": {"b": [1]},
+        "m": {"$num": "NaN"},
+        "gone": {"$undefined": True},
+    }
+    assert (await play(steps, {"expect": {"variables": variables}})).passed
+
+
+CASE = {"id": "c", "type": "CASE", "branches": {"condition: false": say("no")}}
+
+
+@pytest.mark.parametrize(
+    ("expected", "passes"),
+    [
+        ({"contains": "no conditions matched"}, True),
+        ({"contains": "JSFEExecutionError"}, True),
+        ({"contains": "other"}, False),
+        ({"name": "Error"}, True),
+        ({"name": "JSFEExecutionError"}, True),
+        ({"name": "JSFERequiredSetFailed"}, False),
+        ({"name": "Error", "message": "other"}, False),
+        (None, False),
+    ],
+)
+async def test_errors(play: Play, expected: Any, passes: bool) -> None:
+    """An error is compared by name and message; the name Error stands for any."""
+    result = await play([CASE], {"expect": {"error": expected, "response": None}})
+    assert result.passed is passes
+
+
+async def test_an_error_nobody_mentions_is_a_failure(play: Play) -> None:
+    """A turn that raises has failed, and says what and where."""
+    result = await play([CASE], {"expect": {"active_flow": None}})
+    ((turn, key, expected, actual),) = told(result)
+    assert (turn, key, expected) == (1, "error", None)
+    assert actual["name"] == "JSFEExecutionError"
+    assert actual["message"].startswith("CASE step: no conditions matched")
+    assert actual["place"]
+
+
+async def test_it_goes_on_after_an_error(play: Play) -> None:
+    """The next turn runs on the repaired session."""
+    expect = {"error": {"contains": "no conditions"}}
+    again = {"content": "none of ours", "expect": {"response": None, "error": None}}
+    assert (await play([CASE], {"expect": expect}, again)).passed
+
+
+async def test_turns_as_written(play: Play) -> None:
+    """Cargo is set, the session goes through JSON, a host starts a flow, the assistant speaks."""
+    steps = [ASK, say("{{x}} {{cargo.mode}} {{extra}}")]
+    result = await play(
+        steps,
+        {"role": "assistant", "content": "hello", "expect": {"response": None}},
+        {"start": {"flow": "F", "arguments": {"extra": "e"}}, "expect": {"response": "X?"}},
+        {
+            "content": "a",
+            "roundtrip": True,
+            "set_cargo": {"mode": "night"},
+            "expect": {"response": "a night e", "cargo": {"mode": "night"}},
+        },
+    )
+    assert told(result) == []
+
+
+async def test_waiting_takes_no_time(play: Play) -> None:
+    """Pauses and time limits pass on the clock of the scenario, and flows see them pass."""
+    steps = [
+        {"id": "t", "type": "SET", "variable": "t", "value": "current_time"},
+        ASK,
+        say("{{current_time - t >= 3600000}}"),
+    ]
+    result = await play(
+        steps,
+        {"expect": {"response": "X?"}},
+        {"content": "y", "wait_ms": 3_600_000, "expect": {"response": "true"}},
+    )
+    assert told(result) == []
+
+
+TOOL = {
+    "id": "t",
+    "name": "T",
+    "parameters": {"type": "object", "properties": {}},
+    "implementation": {"type": "local", "function": "f", "timeout": 200},
+}
+CALL = {"id": "call", "type": "CALL-TOOL", "tool": "t", "variable": "r", "onFail": say("{{r}}")}
+
+
+async def test_slow_functions_meet_time_limits(play: Play) -> None:
+    """A function that takes longer than the tool allows is cut off, at once for us."""
+    result = await play(
+        [CALL],
+        {"expect": {"response_contains": ["timeout after 200ms"]}},
+        tools=[TOOL],
+        functions={"f": {"kind": "slow", "value": 1, "ms": 60_000}},
+    )
+    assert told(result) == []
+
+
+async def test_tool_calls(play: Play) -> None:
+    """Each attempted call is compared by the keys that are named."""
+    steps = [{**CALL, "onFail": None}, say("{{r}}")]
+    calls = [{"tool": "T", "implementation": "local"}]
+    result = await play(
+        steps,
+        {"expect": {"response": "9", "tool_calls": calls}},
+        tools=[TOOL],
+        functions={"f": {"kind": "constant", "value": 9}},
+    )
+    assert told(result) == []
+
+
+async def test_files_beside_the_scenario(play: Play, tmp_path: Path) -> None:
+    """Flows may stand in files, which are found from where the scenario is."""
+    (tmp_path / "more.yaml").write_text(
+        "- {id: g, name: G, steps: [{id: s, type: SAY, value: from a file}]}\n", encoding="utf-8"
+    )
+    turn = {"content": "G", "expect": {"response": "from a file"}}
+    assert told(await play([ASK], turn, files=["more.yaml"])) == []
+    missing = await play([ASK], turn, files=["gone.yaml"])
+    ((_, key, _, actual),) = told(missing)
+    assert key == "scenario"
+    assert "gone.yaml: error: cannot read this file: no such file or directory" in actual
+
+
+async def test_a_function_that_is_no_kind(play: Play) -> None:
+    """A scenario that cannot be played fails and says why."""
+    result = await play([ASK], {"expect": {"response": "X?"}}, functions={"f": {"kind": "odd"}})
+    ((_, key, _, actual),) = told(result)
+    assert key == "scenario"
+    assert actual.startswith("the function f has no known kind (odd)")
+
+
+async def test_a_program_hands_things_over(play: Play) -> None:
+    """Functions, globals and cargo of the program; the scenario's own go before them."""
+    world = World({"up": str.upper}, {"g": "world", "own": "world"}, {"c": "cargo"})
+    turn = {"expect": {"response": "WORLD scenario cargo"}}
+    steps = [say("{{up(g)}} {{own}} {{cargo.c}}")]
+    assert told(await play(steps, turn, world=world, globals={"own": "scenario"})) == []
+
+
+async def test_a_model_is_asked_for_in_vain(play: Play) -> None:
+    """A scenario with a scripted model fails honestly: nothing was played."""
+    result = await play([ASK], {"expect": {"response": "X?"}}, ai=[{"reply": "x"}])
+    assert not result.passed
+    assert result.not_run == "this scenario needs a language model; this version runs without one"
+
+
+async def test_scenarios_do_not_share_anything(play: Play) -> None:
+    """Each has its own engine, session, functions and cargo."""
+    steps = [{"id": "s", "type": "SET", "variable": "n", "value": "count()"}, say("{{n}}")]
+    functions = {"count": {"kind": "sequence", "values": [1, 2, 3]}}
+    for _ in range(2):
+        turn = {"expect": {"response": "1"}}
+        assert told(await play(steps, turn, functions=functions)) == []
