@@ -262,12 +262,51 @@
     return undefined;
   }
 
-  function write(value) {
+  // Most results are plain data, which needs no copy with tags. Whatever looks unusual is left to
+  // `encode`: that costs five times as much.
+  function isPlain(value, depth) {
+    switch (typeof value) {
+      case "string": case "boolean": return true;
+      case "number": return isSafeInteger(value) ? value !== 0 || !is(value, -0)
+        : value - value === 0 && !isInteger(value);
+      case "object": break;
+      default: return false;
+    }
+    if (value === null) return true;
+    if (depth >= MAX_DEPTH || ++nodes > maxNodes) return false;
+    if (isArray(value)) {
+      const { length } = value;
+      if (length > maxItems) return false;
+      for (let i = 0; i < length; i++) if (!isPlain(value[i], depth + 1)) return false;
+      return true;
+    }
+    if (getPrototypeOf(value) !== objectProto) return false;
+    const names = keys(value);
+    if (names.length === 1 && isTag[names[0]] === true) return false;
+    for (let i = 0; i < names.length; i++) if (!isPlain(value[names[i]], depth + 1)) return false;
+    return true;
+  }
+
+  function tree(value) {
     mode = 0;
     nodes = 0;
-    const target = encode(value, 0);
-    const text = stringify(target);
-    return MARK + MODES[mode] + text;
+    try {
+      if (isPlain(value, 0)) return value;
+    } catch {
+      // A getter that raises: `encode` decides whether it is an error.
+    }
+    nodes = 0;
+    return encode(value, 0);
+  }
+
+  function write(value) {
+    const json = stringify(tree(value));
+    return marked(MODES[mode], json);
+  }
+
+  // Joined texts may be ropes, which the binding cannot read; a slice never is one.
+  function marked(kind, json) {
+    return (MARK + kind + json).slice(0);
   }
 
   function out(value) {
@@ -281,7 +320,7 @@
   function plain(value) {
     if (value.length > 200) value = value.slice(0);
     const isSafe = value.isWellFormed() && value.indexOf("\0") < 0 && value.charCodeAt(0) !== 1;
-    return isSafe ? value : MARK + "j" + stringify(value);
+    return isSafe ? value : marked("j", stringify(value));
   }
 
   function text(value) {
@@ -324,7 +363,7 @@
     } catch {
       told = ["Error", "an error that cannot be shown"];
     }
-    return MARK + "e" + stringify([told[0], told[1], where(error)]);
+    return marked("e", stringify([told[0], told[1], where(error)]));
   }
 
   // -------------------------------------------------------- approved functions
@@ -348,7 +387,7 @@
 
   function suspended() {
     const [name, args] = pending;
-    return MARK + "s" + write([name, asked, args]);
+    return marked("s", write([name, asked, args]));
   }
 
   function become(target, source) {
@@ -397,10 +436,8 @@
   function ended(value, roots, asText) {
     if (pending !== undefined) return suspended();
     if (roots === undefined) return asText ? text(value) : out(value);
-    mode = 0;
-    nodes = 0;
-    const all = encode([asText ? shown(value) : value, ...roots], 0);
-    return MARK + "w" + MODES[mode] + stringify([asked, all]);
+    const json = stringify([asked, tree([asText ? shown(value) : value, ...roots])]);
+    return marked("w" + MODES[mode], json);
   }
 
   function shown(value) {

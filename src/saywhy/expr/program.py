@@ -9,6 +9,7 @@ for each shape of its arguments seen so far.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -35,6 +36,9 @@ class Parameter:
     root: str
     has_length: bool
     """The path ends in `.length`, which is no key of a list or text."""
+    inside: tuple[Path, ...] = ()
+    """Where a variable may be changed, but only at paths that are written down: those paths. Then
+    an object with nothing else in it will do, however large the variable is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +47,9 @@ class Variant:
 
     function: Any
     reads: tuple[Path, ...]
-    written: tuple[tuple[str, int], ...]
-    """Roots that are read back, each with the number of its parameter."""
+    exact: bool
+    written: tuple[int, ...]
+    """Numbers of the parameters that are read back."""
     has_functions: bool
     inserted: tuple[tuple[int, int, int], ...]
     """Replacements in the text: start, end, length of what stands there instead."""
@@ -83,24 +88,56 @@ class Draft:
 
     text: str
     reads: tuple[Path, ...]
-    written: tuple[tuple[str, int], ...]
+    written: tuple[int, ...]
     inserted: tuple[tuple[int, int, int], ...]
 
 
 def _parameters(reading: Reading) -> tuple[Parameter, ...]:
     """The shortest paths that together hold everything the expression uses."""
-    whole = {path[0] for path in reading.writes} | set(reading.assigns)
+    changed = {path[0] for path in reading.writes}
     paths: dict[Path, None] = {}
     for use in reading.uses:
         root = str(use.path[0])
-        if root in RESERVED_GLOBALS or root in CONSTANTS:
-            continue
-        is_whole = root in whole or use.is_called or use.is_written
-        paths[(root,) if is_whole else use.path] = None
-    shortest = [path for path in paths if not any(path[:n] in paths for n in range(1, len(path)))]
-    return tuple(
-        Parameter(path, str(path[0]), len(path) > 1 and path[-1] == "length") for path in shortest
-    )
+        if root not in RESERVED_GLOBALS and root not in CONSTANTS:
+            paths[(root,) if use.is_called or root in reading.assigns else use.path] = None
+    parameters: dict[Path, Parameter] = {}
+    for path in _shortest(paths):
+        root = str(path[0])
+        if root in changed:
+            inside = tuple(other for other in _shortest(paths) if other[0] == root)
+            inside = () if (root,) in inside else inside
+            parameters[(root,)] = Parameter((root,), root, False, inside)
+        else:
+            has_length = len(path) > 1 and path[-1] == "length"
+            parameters[path] = Parameter(path, root, has_length)
+    return tuple(parameters.values())
+
+
+def _shortest(paths: Collection[Path]) -> list[Path]:
+    """The paths that do not lie inside another one."""
+    return [path for path in paths if not any(path[:n] in paths for n in range(1, len(path)))]
+
+
+def sparse(tree: dict[str, Any], paths: Iterable[Path]) -> dict[str, Any]:
+    """An object with nothing but what stands at `paths`, the first part of which is left out.
+
+    Where a path leads through a list, all of the list is there.
+    """
+    made: dict[str, Any] = {}
+    for path in paths:
+        source, target = tree, made
+        for depth, part in enumerate(path[1:], start=2):
+            key = str(part)
+            if key not in source:
+                break
+            inner = source[key]
+            known = target.get(key)
+            if depth == len(path) or type(inner) is not dict or known is inner:
+                target[key] = inner
+                break
+            source = inner
+            target = target.setdefault(key, {})
+    return made
 
 
 def _simple_path(source: str, reading: Reading) -> Path | None:
@@ -143,7 +180,7 @@ class _Writer:
         self._arguments: list[str] = []
         self._prologue: list[str] = []
         self._edits: list[tuple[int, int, str]] = []
-        self._written: list[tuple[str, int]] = []
+        self._written: list[int] = []
 
     def draft(self) -> Draft:
         h = self._hidden
@@ -174,7 +211,7 @@ class _Writer:
             self._replace(parameter.path, depth, name)
         self._declare(number, name, letter)
         if self._is_written(parameter, letter):
-            self._written.append((parameter.root, number))
+            self._written.append(number)
             self._prologue.append(f"const {self._hidden}w{number}={parameter.root};")
 
     def _declare(self, number: int, name: str, letter: str) -> None:
@@ -183,8 +220,8 @@ class _Writer:
             self._prologue.append(f"let {name};")
         elif letter in (JSON_TEXT, TAGGED_TEXT):
             self._arguments.append(f"{h}a{number}")
-            reader = "parse" if letter == JSON_TEXT else "decode"
-            self._prologue.append(f"let {name}={h}K.{reader}({h}a{number});")
+            reader = "P" if letter == JSON_TEXT else "D"
+            self._prologue.append(f"let {name}={h}{reader}({h}a{number});")
         else:
             self._arguments.append(name)
 
@@ -226,7 +263,8 @@ class _Writer:
             arguments = [f"{h}q", *arguments]
             begin += f"{h}K.open({h}q);"
         head = (
-            f'(function({h}K){{"use strict";const {h}O={h}K.{"text" if self._as_text else "out"};'
+            f'(function({h}K){{"use strict";const {h}O={h}K.{"text" if self._as_text else "out"},'
+            f"{h}P={h}K.parse,{h}D={h}K.decode;"
             f"return(function(){{return({','.join(arguments)})=>{{try{{"
             f"{begin}{''.join(self._prologue)}const {h}r="
         )
@@ -235,7 +273,7 @@ class _Writer:
     def _result(self) -> str:
         h = self._hidden
         if self._written or self._functions:
-            roots = ",".join(f"{h}w{number}" for _, number in self._written)
+            roots = ",".join(f"{h}w{number}" for number in self._written)
             as_text = "true" if self._as_text else "false"
             return f"return {h}K.ended({h}r,[{roots}],{as_text})"
         if self._as_text:

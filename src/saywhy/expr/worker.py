@@ -17,7 +17,7 @@ from saywhy.expr.failures import raised_from, syntax_raised, syntax_refused, too
 from saywhy.expr.names import read_expression
 from saywhy.expr.numbers import number_text
 from saywhy.expr.outcome import Evaluated, FunctionAnswer, Names, Outcome, Raised, Suspended
-from saywhy.expr.program import FUNCTION, MISSING, Parameter, Program, Variant
+from saywhy.expr.program import FUNCTION, MISSING, Parameter, Program, Variant, sparse
 from saywhy.expr.sandbox import Limits, Sandbox, engine_errors
 from saywhy.expr.transfer import (
     MARK,
@@ -38,6 +38,12 @@ MAX_COMPILED: Final = 1_000_000
 """Characters of compiled text a context keeps, so that they leave room under its memory limit."""
 MAX_SHAPES: Final = 32
 MAX_RETRIES: Final = 7
+
+TEXT: Final = "T"
+VALUE: Final = "V"
+"""Last letter of the key of a variant: the form of its result."""
+
+_NOT_PASSED: Final = frozenset({UNDEFINED_ARGUMENT, MISSING})
 
 INHERITED: Final = frozenset(
     [
@@ -89,42 +95,37 @@ class Worker:
     ) -> Outcome:
         """One round: to the value, to an error, or to a call that has no answer yet."""
         try:
-            return self._evaluate(source, names, answers, now_ms, seed, as_text)
+            program = self._programs.get(source) or self._learn(source)
+            if program.simple_path is not None:
+                simple = self._simple(program, program.simple_path, names, as_text)
+                if simple is not None:
+                    return simple
+            get, functions = names.get, names.functions
+            shape: list[str] = []
+            arguments: list[Any] = []
+            for parameter in program.parameters:
+                if functions and parameter.root in functions:
+                    shape.append(FUNCTION)
+                    continue
+                value = get(parameter.path)
+                kind = type(value)
+                if (
+                    (kind is int and -0x8000_0000 <= value <= 0x7FFF_FFFF)
+                    or (kind is str and value.isascii() and "\0" not in value)
+                    or kind is bool
+                ):
+                    shape.append(SCALAR)
+                    arguments.append(value)
+                    continue
+                letter, passed = _passed(parameter, value, names)
+                shape.append(letter)
+                if letter[0] not in _NOT_PASSED:
+                    arguments.append(passed)
+            shape.append(TEXT if as_text else VALUE)
+            key = tuple(shape)
+            variant = program.variants.get(key) or self._compile(program, key)
         except Refused as refused:
             return refused.outcome
-
-    def _evaluate(
-        self,
-        source: str,
-        names: Names,
-        answers: Sequence[FunctionAnswer],
-        now_ms: float,
-        seed: int,
-        as_text: bool,
-    ) -> Outcome:
-        program = self._programs.get(source) or self._learn(source)
-        if program.simple_path is not None:
-            simple = self._simple(program, program.simple_path, names, as_text)
-            if simple is not None:
-                return simple
-        get, functions = names.get, names.functions
-        shape: list[str] = []
-        arguments: list[Any] = []
-        for parameter in program.parameters:
-            if functions and parameter.root in functions:
-                shape.append(FUNCTION)
-                continue
-            value = get(parameter.path)
-            if type(value) is str and value.isascii() and "\0" not in value:
-                shape.append(SCALAR)
-                arguments.append(value)
-                continue
-            letter, passed = _passed(parameter, value, names)
-            shape.append(letter)
-            if letter[0] not in (UNDEFINED_ARGUMENT, MISSING):
-                arguments.append(passed)
-        key = (*shape, as_text)
-        variant = program.variants.get(key) or self._compile(program, tuple(shape), as_text)
         if program.clocked:
             arguments[:0] = (float(now_ms), float(seed & 0xFFFF_FFFF))
         if variant.has_functions:
@@ -132,13 +133,13 @@ class Worker:
         try:
             result = variant.function(*arguments)
         except self._errors as error:
-            result = self._after_failure(program, tuple(shape), as_text, arguments, str(error))
+            result = self._after_failure(program, key, arguments, str(error))
         kind = type(result)
         if kind is float:
             result = whole(result)
         elif kind is str and result[:1] == MARK:
             return self._marked(result, program, variant, names, answers)
-        return Evaluated(result, variant.reads, program.reading.exact)
+        return Evaluated(result, variant.reads, variant.exact)
 
     # ---------------------------------------------------------------- programs
 
@@ -160,10 +161,11 @@ class Worker:
         self._forget()
         self._sandbox = Sandbox(self._limits)
 
-    def _compile(self, program: Program, shape: tuple[str, ...], as_text: bool) -> Variant:
+    def _compile(self, program: Program, key: tuple[str, ...]) -> Variant:
+        *shape, form = key
         pairs = zip(program.parameters, shape, strict=True)
-        functions = tuple(p.root for p, letter in pairs if letter == FUNCTION)
-        draft = program.text_for(shape, functions, as_text)
+        functions = tuple(parameter.root for parameter, letter in pairs if letter == FUNCTION)
+        draft = program.text_for(tuple(shape), functions, form == TEXT)
         if self._compiled > MAX_COMPILED:
             self._forget()
         self._compiled += len(draft.text)
@@ -171,10 +173,17 @@ class Worker:
             function = self._sandbox.compile(draft.text)
         except self._errors as error:
             raise Refused(syntax_raised(str(error), program, draft)) from None
-        variant = Variant(function, draft.reads, draft.written, bool(functions), draft.inserted)
+        variant = Variant(
+            function,
+            draft.reads,
+            program.reading.exact,
+            draft.written,
+            bool(functions),
+            draft.inserted,
+        )
         if len(program.variants) >= MAX_SHAPES:
             program.variants.clear()
-        program.variants[(*shape, as_text)] = variant
+        program.variants[key] = variant
         return variant
 
     # ------------------------------------------------------------------ paths
@@ -205,8 +214,7 @@ class Worker:
     def _after_failure(
         self,
         program: Program,
-        shape: tuple[str, ...],
-        as_text: bool,
+        key: tuple[str, ...],
         arguments: list[Any],
         message: str,
     ) -> Any:
@@ -219,7 +227,7 @@ class Worker:
         attempts = MAX_RETRIES if threading.active_count() > 1 and "interrupted" in message else 0
         for attempt in range(attempts):
             self._sandbox.context.set_time_limit(self._limits.seconds * 2 ** (attempt + 1))
-            again = self._compile(program, shape, as_text)
+            again = self._compile(program, key)
             started = time.thread_time()
             try:
                 result = again.function(*arguments)
@@ -271,9 +279,16 @@ def _passed(parameter: Parameter, value: Value, names: Names) -> tuple[str, Any]
     if value is UNDEFINED:
         return absent(parameter, names)
     try:
-        return argument(value)
+        return argument(_touched(parameter, value))
     except TooLarge as error:
         raise Refused(too_large(error.number, parameter.path)) from None
+
+
+def _touched(parameter: Parameter, value: Value) -> Value:
+    """The part of a variable that an expression can see and change, where that is known."""
+    if not parameter.inside or type(value) is not FrozenDict:
+        return value
+    return FrozenDict(sparse(value.raw, parameter.inside))
 
 
 def absent(parameter: Parameter, names: Names) -> tuple[str, Any]:
@@ -313,8 +328,14 @@ def _with_changes(
     asked, (value, *roots) = tree_from(result[2], result[3:])
     calls = tuple(answers[:asked])
     found: list[Any] = []
-    for (root, _), after in zip(variant.written, roots, strict=True):
-        found += changes((root,), names.get((root,)), after)
+    for number, after in zip(variant.written, roots, strict=True):
+        parameter = program.parameters[number]
+        before = (
+            _touched(parameter, names.get(parameter.path))
+            if parameter.inside
+            else names.get(parameter.path)
+        )
+        found += changes(parameter.path, before, after)
     for change in found:
         foreign = foreign_in(change.value, change.path)
         if foreign is not None:
