@@ -36,7 +36,7 @@ def test_a_scenario_is_read(tmp_path: Path) -> None:
             "id": "one",
             "title": "First",
             "covers": ["say"],
-            "quirk": True,
+            "quirk": "odd",
             "flows": [FLOW],
             "cargo": {"gone": {"$undefined": True}},
             "turns": [{**TURN, "start": {"flow": "A"}, "wait_ms": 5, "roundtrip": True}],
@@ -44,7 +44,7 @@ def test_a_scenario_is_read(tmp_path: Path) -> None:
     )
     scenario = load_scenario(path)
     assert (scenario.id, scenario.title, scenario.tags) == ("one", "First", ("say",))
-    assert scenario.quirk
+    assert scenario.quirk == "odd"
     assert scenario.cargo == {"gone": UNDEFINED}
     assert scenario.flows == (FLOW,)
     (turn,) = scenario.turns

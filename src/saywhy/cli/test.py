@@ -85,7 +85,8 @@ async def _run(scenario: Scenario, world: World) -> Result:
 def _write_failures(result: Result, screen: Screen, quiet: bool) -> None:
     if result.passed or quiet:
         return
-    screen.line(f"FAILED {result.id}", STYLES["error"])
+    quirk = f" (quirk: {result.quirk})" if result.quirk else ""
+    screen.line(f"FAILED {result.id}{quirk}", STYLES["error"])
     if result.not_run:
         screen.line(_indented(result.not_run))
     else:

@@ -64,7 +64,7 @@ class Result:
     passed: bool
     failures: tuple[Failure, ...] = ()
     not_run: str = ""
-    quirk: bool = False
+    quirk: str = ""
 
 
 async def run_scenario(scenario: Scenario, world: World | None = None) -> Result:

@@ -64,7 +64,8 @@ class Scenario:
     turns: tuple[Turn, ...]
     title: str = ""
     tags: tuple[str, ...] = ()
-    quirk: bool = False
+    quirk: str = ""
+    """Why another answer than the one expected could be defended."""
     files: tuple[Path, ...] = ()
     """Files with flows and tools, beside those in the scenario itself."""
     flows: tuple[Any, ...] = ()
@@ -180,7 +181,7 @@ class _Reader:
             turns=tuple(turns),
             title=str(item.get("title") or ""),
             tags=tuple(map(str, self._list(item, "covers", "/covers"))),
-            quirk=bool(item.get("quirk")),
+            quirk=str(item.get("quirk") or ""),
             files=tuple(folder / file for file in self._files(item)),
             flows=self._definitions(item, "flows"),
             tools=self._definitions(item, "tools"),
