@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from saywhy.trace.index import KeyIndex, touches
 from saywhy.values import Key
 
-KEYS = st.tuples(st.just("v1"), st.sampled_from("ab")).flatmap(
+ROOTS = st.tuples(st.sampled_from(["v1", "cargo"]), st.sampled_from("ab"))
+KEYS = ROOTS.flatmap(
     lambda root: st.lists(st.sampled_from(["x", "y", 0, 1]), max_size=3).map(
         lambda path: (*root, *path)
     )
-)
+) | st.sampled_from([("v1",), ("cargo",)])
 
 
 def test_touching_is_above_and_beneath() -> None:
@@ -52,4 +53,5 @@ def test_roots_and_names() -> None:
     index.add(("cargo", "plan"), 3)
     assert index.roots("amount") == [("v2", "amount"), ("v1", "amount")]
     assert index.roots("nothing") == []
+    assert index.variables("cargo") == [("cargo", "plan")]
     assert list(index.names({"cargo"})) == ["amount"]

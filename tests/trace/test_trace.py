@@ -199,6 +199,20 @@ def test_an_unwritten_variable_is_undefined() -> None:
     assert found.exact
 
 
+def test_a_whole_scope_as_one_value() -> None:
+    """Reading `cargo` itself gives all its variables; those that were deleted are gone."""
+    trace = Trace(
+        [
+            commit(1, Op("set", ("cargo", "plan"), "gold"), Op("set", ("cargo", "n"), 1)),
+            commit(2, Op("delete", ("cargo", "n")), reads=(("cargo",),)),
+        ]
+    )
+    assert thaw(trace.value_at(("cargo",), 1).value) == {"plan": "gold", "n": 1}
+    assert thaw(trace.value_at(("cargo",)).value) == {"plan": "gold"}
+    assert [each.seq for each in trace.writers(("cargo",))] == [1, 2]
+    assert [each.seq for each in trace.readers(("cargo", "plan"))] == [2]
+
+
 @pytest.mark.parametrize(
     ("trace", "doubt", "note"),
     [

@@ -45,32 +45,54 @@ def root_of(chain: Chain, name: str) -> Cause:
 
 def test_a_reply_down_to_its_roots(payment: Any) -> None:
     """The last reply: said by a step, for a condition, on a tool's result and the user's words."""
-    assert why(payment.trace).text() == "\n".join(
-        [
-            '"Your payment of 80 to Ann is done." (turn 3)',
-            '  said by SAY "done" of Charge'
-            "                                             Charge.flows.json:10",
-            '    sum = "80" was passed by FLOW "charge" of Pay'
-            "                          Pay.flows.json:60",
-            '      amount is what the user said in turn 2: "80"'
-            "                         Pay.flows.json:10",
-            '    to = "Ann" was passed by FLOW "charge" of Pay'
-            "                          Pay.flows.json:60",
-            '      payee is what the user said in turn 3: "Ann"'
-            "                         Pay.flows.json:20",
-            '  because Charge was called by FLOW "charge" of Pay'
-            "                        Pay.flows.json:60",
-            '    because CASE "check-fee" of Pay chose `fee.total > 5` (fee.total = 8)'
-            "  Pay.flows.json:40",
-            "      `fee.total > limit` was false (fee.total = 8, limit = 100)",
-            '      fee.total = 8 is the result of tool quote_fee({"amount": "80"})'
-            "      Pay.flows.json:30",
-            "        amount (explained above)",
-            "      limit = 100 is the declared default of Pay"
-            "                           Pay.flows.json",
-            '    because Pay was started, as the user said in turn 1: "pay"',
-        ]
-    )
+    assert lines(why(payment.trace)) == [
+        '"Your payment of 80 to Ann is done." (turn 3)',
+        '> said by SAY "done" of Charge | Charge.flows.json:10',
+        '> > sum = "80" was passed by FLOW "charge" of Pay | Pay.flows.json:60',
+        '> > > amount is what the user said in turn 2: "80" | Pay.flows.json:10',
+        '> > to = "Ann" was passed by FLOW "charge" of Pay | Pay.flows.json:60',
+        '> > > payee is what the user said in turn 3: "Ann" | Pay.flows.json:20',
+        '> because Charge was called by FLOW "charge" of Pay | Pay.flows.json:60',
+        '> > because CASE "check-fee" of Pay chose `fee.total > 5` (fee.total = 8)'
+        " | Pay.flows.json:40",
+        "> > > `fee.total > limit` was false (fee.total = 8, limit = 100)",
+        '> > > fee.total = 8 comes from the result of tool quote_fee({"amount": "80"})'
+        " | Pay.flows.json:30",
+        "> > > > amount (explained above)",
+        "> > > limit = 100 is the declared default of Pay | Pay.flows.json",
+        '> > because Pay was started, as the user said in turn 1: "pay"',
+    ]
+
+
+def test_places_stand_in_one_column(payment: Any) -> None:
+    """Where each line comes from can be read down the right side, however long the lines are."""
+    text = why(payment.trace).text()
+    columns = {line.index("  P") for line in text.splitlines() if ".json" in line and "  P" in line}
+    assert len(columns) == 1
+    narrow = why(payment.trace).text(width=75).splitlines()
+    short, long = narrow[1], narrow[9]
+    assert short.index("  Charge.flows.json:10") == len(narrow[2].partition("  Pay.flows")[0])
+    assert long.endswith('({"amount": "80"})  Pay.flows.json:30')
+
+
+def test_folders_are_shown_where_they_fit(payment: Any) -> None:
+    """A place is the path as it was loaded, so that it can be opened; in a narrow text its name."""
+    charts = [
+        msgspec.structs.replace(
+            chart,
+            nodes={
+                name: msgspec.structs.replace(
+                    node, place=("some/folder/" + node.place[0], *node.place[1:])
+                )
+                for name, node in chart.nodes.items()
+                if node.place
+            },
+        )
+        for chart in payment.charts
+    ]
+    chain = why(Trace(payment.commits, charts, payment.messages))
+    assert chain.text(width=140).splitlines()[1].endswith("  some/folder/Charge.flows.json:10")
+    assert chain.text(width=100).splitlines()[1].endswith("  Charge.flows.json:10")
 
 
 def test_the_chain_as_data(payment: Any) -> None:
@@ -377,7 +399,7 @@ def test_what_a_model_answered() -> None:
     )
     chain = why(Trace([asked, answered]), Variable("text"))
     assert (
-        chain.target.sentence == 'text = "hello" is what the model answered to think "say" of Pay'
+        chain.target.sentence == 'text = "hello" is what the model answered to think at say of Pay'
     )
     assert [cause.root for cause in chain.causes] == ["", "model", "unset"]
 

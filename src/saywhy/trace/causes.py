@@ -78,7 +78,8 @@ def _how_said(commit: Commit, node: Node | None) -> str:
     if commit.phase == "closed":
         return f"said by the engine as {commit.flow} ended"
     if commit.flow == ROUTING:
-        return "said by the engine about the user's message"
+        reason = {"command": "is a command", "interruption": "names another flow"}.get(commit.kind)
+        return "said by the engine" + (f", because the user's message {reason}" if reason else "")
     if commit.kind == "RETURN":
         source = node.spec.get("value") if node is not None else None
         return f"returned by {step}" + (f": {source_text(source)}" if source else "")
@@ -107,9 +108,8 @@ def phrase(text: str, *, alone: bool, missing: bool = False) -> Cause:
 def value(trace: Trace, key: Key, commit: Commit, found: Found, origin: Origin) -> Cause:
     """A variable and how it was written."""
     name = name_of(key)
-    label = f"{name} = {brief(found.value)}"
     cause = Cause(0, "value", "", name=name, value=found.value, **_at(trace, commit))
-    cause.sentence = _how_written(trace, label, name, commit, found, origin)
+    cause.sentence = _how_written(trace, key, commit, found, origin)
     cause.root = _ROOTS.get(origin.how, "")
     if origin.how == "default":
         cause.place = _declared_at(trace, commit, key)
@@ -120,16 +120,17 @@ def value(trace: Trace, key: Key, commit: Commit, found: Found, origin: Origin) 
     return cause
 
 
-def _how_written(
-    trace: Trace, label: str, name: str, commit: Commit, found: Found, origin: Origin
-) -> str:
+def _how_written(trace: Trace, key: Key, commit: Commit, found: Found, origin: Origin) -> str:
+    name = name_of(key)
+    label = f"{name} = {brief(found.value)}"
     node = trace.node_of(commit)
     step = step_of_flow(commit, node)
     match origin.how:
         case "words":
             return _from_words(trace, label, name, found, origin.message)
         case "tool":
-            return f"{label} is the result of {_tool_call(trace, commit)}"
+            part = "is" if len(key) == 2 else "comes from"
+            return f"{label} {part} the result of {_tool_call(trace, commit)}"
         case "tool-error":
             return f"{label} is the error of {_tool_call(trace, commit)}"
         case "tool-change":
@@ -205,6 +206,8 @@ def unwritten(trace: Trace, key: Key) -> Cause:
         root, sentence = "host", f"{name} was set by the host for this session"
     elif trace.first > 1:
         root, sentence = "unrecorded", f"{name} was last set before this record begins"
+    elif key == ("cargo",):
+        sentence = "cargo was empty"
     elif key[0] == "cargo":
         sentence = f"{name} was never set: neither the host nor a step wrote it"
     else:

@@ -28,7 +28,7 @@ class _Line(NamedTuple):
 
 
 def explain(chain: Chain, width: int = 100) -> str:
-    """The whole chain; `width` is where places begin at the latest."""
+    """The whole chain, `width` characters wide where the lines are not longer by themselves."""
     writer = _Writer(chain)
     writer.target()
     lines = writer.lines
@@ -54,11 +54,18 @@ class _Writer:
         """The target and everything below it."""
         cause = self.chain.target
         self._written.add(cause.id)
-        self._line(cause, 0, "")
+        self._line(cause, 0)
         self._below(cause, 1)
 
-    def _line(self, cause: Cause, depth: int, because: str) -> None:
-        self.lines.append(_Line(depth, because + _marked(cause), cause.place))
+    def _line(self, cause: Cause, depth: int, because: str = "") -> None:
+        inside = [
+            self.chain.causes[link.cause]
+            for link in self._causes.get(cause.id, [])
+            if _is_inside(link, self.chain.causes[link.cause])
+        ]
+        marks = dict.fromkeys(mark for each in (cause, *inside) for mark in each.marks)
+        text = because + cause.sentence + "".join(f" [{mark}]" for mark in marks)
+        self.lines.append(_Line(depth, text, cause.place))
         self.lines.extend(_Line(depth + 1, detail) for detail in cause.details)
 
     def _below(self, cause: Cause, depth: int) -> None:
@@ -78,23 +85,30 @@ class _Writer:
     def _cause(self, link: Link, depth: int) -> None:
         cause = self.chain.causes[link.cause]
         here = self._home.get(cause.id) == link.effect and cause.id not in self._written
-        if link.kind == "answer" and cause.root != "function":
-            # The line above names the answer already; what led to it goes beneath that line.
-            if here:
-                self._written.add(cause.id)
-                self._below(cause, depth)
-            return
         if not here:
-            if link.kind not in CONTROL and self._causes.get(cause.id):
-                when = "above" if cause.id in self._written else "below"
-                self.lines.append(_Line(depth, f"{_label(cause)} (explained {when})"))
-            elif link.kind not in CONTROL:
-                self.lines.append(_Line(depth, _marked(cause), cause.place))
+            self._elsewhere(link, cause, depth)
             return
         self._written.add(cause.id)
-        because = "because " if link.kind in CONTROL else ""
-        self._line(cause, depth, because)
+        if _is_inside(link, cause):  # what led to the answer goes beneath the line that names it
+            self._below(cause, depth)
+            return
+        self._line(cause, depth, "because " if link.kind in CONTROL else "")
         self._below(cause, depth + 1)
+
+    def _elsewhere(self, link: Link, cause: Cause, depth: int) -> None:
+        """A cause that is explained in another place: named where that helps, else left out."""
+        if link.kind in CONTROL or _is_inside(link, cause):
+            return
+        if self._causes.get(cause.id):
+            when = "above" if cause.id in self._written else "below"
+            self.lines.append(_Line(depth, f"{_label(cause)} (explained {when})"))
+        elif cause.kind != "answer":
+            self._line(cause, depth)
+
+
+def _is_inside(link: Link, cause: Cause) -> bool:
+    """Whether the sentence of the effect names this answer already, as all but functions do."""
+    return link.kind == "answer" and cause.root != "function"
 
 
 def _homes(chain: Chain, causes: dict[int, list[Link]]) -> dict[int, int]:
@@ -125,21 +139,27 @@ def _label(cause: Cause) -> str:
     return cause.name or cause.sentence
 
 
-def _marked(cause: Cause) -> str:
-    return cause.sentence + "".join(f" [{mark}]" for mark in cause.marks)
-
-
 def _laid_out(lines: list[_Line], width: int) -> str:
     texts = [INDENT * line.depth + line.text for line in lines]
-    fitting = [len(text) for text in texts if len(text) <= width]
-    column = max([NARROWEST, *fitting]) + 2
-    laid: list[str] = []
-    for text, line in zip(texts, lines, strict=True):
-        place = _place_text(line.place)
-        laid.append(f"{text:<{column - 2}}  {place}" if place else text)
-    return "\n".join(laid)
+    places = _place_texts([line.place for line in lines], width - max(map(len, texts)) - 2)
+    room = width - max(map(len, places)) - 2
+    column = max([NARROWEST, *(len(text) for text in texts if len(text) <= room)])
+    return "\n".join(
+        f"{text:<{column}}  {place}" if place else text
+        for text, place in zip(texts, places, strict=True)
+    )
 
 
-def _place_text(place: Place) -> str:
-    """`pay.flows.json:41`; nothing for what stands in no file."""
-    return f"{place.file}:{place.line}" if place.file and place.line else place.file
+def _place_texts(places: list[Place], room: int) -> list[str]:
+    """`flows/pay.json:41`; without folders where that does not fit. Nothing for no file."""
+    whole = [_place_text(place.file, place.line) for place in places]
+    if max(map(len, whole)) <= room:
+        return whole
+    return [
+        _place_text(place.file.replace("\\", "/").rpartition("/")[2], place.line)
+        for place in places
+    ]
+
+
+def _place_text(file: str, line: int) -> str:
+    return f"{file}:{line}" if file and line else file

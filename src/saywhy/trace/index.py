@@ -1,7 +1,8 @@
 """Which steps touched which key, found without looking through all of them.
 
-A key is a path: scope, name, and on into the value. Touching a path touches what lies above it and
-what lies beneath it, so each touch is filed under its own key and, apart, under all keys above.
+A key is a path: scope, name, and on into the value; a scope alone stands for all in it. Touching a
+path touches what lies above it and what lies beneath it, so each touch is filed under its own key
+and, apart, under all keys above.
 """
 
 from __future__ import annotations
@@ -15,18 +16,21 @@ from saywhy.values import Key
 class KeyIndex:
     """Commit numbers by the key they touch. Numbers are added in ascending order."""
 
-    __slots__ = ("_at", "_beneath", "_roots")
+    __slots__ = ("_at", "_beneath", "_roots", "_variables")
 
     def __init__(self) -> None:
         self._at: dict[Key, list[int]] = {}
         self._beneath: dict[Key, list[int]] = {}
         self._roots: dict[str | int, dict[Key, None]] = {}
+        self._variables: dict[str | int, dict[Key, None]] = {}
 
     def add(self, key: Key, seq: int) -> None:
         """File a touch of `key` by commit `seq`."""
         _file(self._at, key, seq)
-        self._roots.setdefault(key[1], {}).setdefault(key[:2])
-        for length in range(2, len(key)):
+        if len(key) > 1:
+            self._roots.setdefault(key[1], {}).setdefault(key[:2])
+            self._variables.setdefault(key[0], {}).setdefault(key[:2])
+        for length in range(1, len(key)):
             _file(self._beneath, key[:length], seq)
 
     def last(self, key: Key, before: int) -> int:
@@ -56,6 +60,10 @@ class KeyIndex:
         """The variables of this name, one for each scope, in the order they were first touched."""
         return list(self._roots.get(name, ()))
 
+    def variables(self, scope: str | int) -> list[Key]:
+        """The variables of a scope, in the order they were first touched."""
+        return list(self._variables.get(scope, ()))
+
     def names(self, besides: Collection[str | int]) -> Iterator[str]:
         """Names of the variables touched in other scopes than those in `besides`."""
         for name, roots in self._roots.items():
@@ -64,7 +72,7 @@ class KeyIndex:
 
     def _lists(self, key: Key) -> Iterator[list[int]]:
         """Touches of the key itself, of what lies above it, of what lies beneath it."""
-        for length in range(2, len(key) + 1):
+        for length in range(1, len(key) + 1):
             seqs = self._at.get(key[:length])
             if seqs:
                 yield seqs

@@ -129,7 +129,7 @@ def named(written: Any, commit: Commit) -> tuple[Key, ...]:
 def _names_of(key: Key) -> set[str]:
     if key[0] == "input":
         return {"userInput", "lastUserInput"}
-    return {str(key[1]), *([str(key[0])] if key[0] == "cargo" and len(key) == 1 else [])}
+    return {str(part) for part in key[:2][-1:]}
 
 
 def _text(written: Any) -> str:

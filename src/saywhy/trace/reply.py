@@ -34,10 +34,16 @@ def reply_of(trace: Trace, turn: int | None = None) -> Spoken:
         found = _from_message(trace, number) or _from_commits(trace, number)
         if found is not None:
             return found
-    turns = trace.turns
-    hint = f"turns {turns[0]} to {turns[-1]} are recorded" if turns else "the trace is empty"
     where = "in this trace" if turn is None else f"for turn {turn}"
-    raise CallerError(f"no reply is recorded {where}", hint=hint)
+    raise CallerError(f"no reply is recorded {where}", hint=_hint(trace, turn))
+
+
+def _hint(trace: Trace, turn: int | None) -> str:
+    turns = trace.turns
+    for commit in trace.turn(turn or 0).commits:
+        if commit.error:
+            return f"{commit.flow} failed in this turn, at commit {commit.seq}: {commit.error}"
+    return f"turns {turns[0]} to {turns[-1]} are recorded" if turns else "the trace is empty"
 
 
 def _from_message(trace: Trace, turn: int) -> Spoken | None:

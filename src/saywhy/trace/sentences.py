@@ -20,6 +20,7 @@ from saywhy.trace.words import (
     name_of,
     quoted,
     source_text,
+    step_name,
     summary,
 )
 from saywhy.values import raw
@@ -35,7 +36,8 @@ def sentence_of(trace: Trace, commit: Commit) -> str:
     if commit.phase == "closed":
         return _ended(commit)
     tell = _KINDS.get(commit.kind, _other)
-    told = tell(trace, commit)
+    asks_again = commit.asked is not None and commit.asked.kind == "user"
+    told = _ask(trace, commit) if asks_again else tell(trace, commit)
     failed = failure_of(commit)
     if failed and commit.kind != "CALL-TOOL":
         told = (
@@ -45,9 +47,7 @@ def sentence_of(trace: Trace, commit: Commit) -> str:
 
 
 def _step(trace: Trace, commit: Commit) -> str:
-    node = trace.node_of(commit)
-    label = node.name if node is not None and node.name else commit.node
-    return f'{commit.kind} "{label}"'
+    return step_name(commit, trace.node_of(commit))
 
 
 # ------------------------------------------------------------------ routing
@@ -79,7 +79,7 @@ def _opened(commit: Commit) -> str:
         for op in commit.ops
         if op.key[0] == facts.get("scope") and op.key[1] in facts.get("parameters", ())
     ]
-    verb = "interrupted and began" if commit.kind == "interruption" else "began"
+    verb = "interrupted the one that ran" if commit.kind == "interruption" else "began"
     return f"Flow {facts['target']} {verb}" + (f", with {_writes(given)}." if given else ".")
 
 

@@ -25,7 +25,7 @@ from saywhy.trace.redact import CUT_TAG, REDACTED_TAG
 from saywhy.trace.shorten import put_back
 from saywhy.trace.shown import shown
 from saywhy.trace.words import ROUTING
-from saywhy.values import Key
+from saywhy.values import UNDEFINED, Key, freeze
 
 NAMED_SCOPES: Final = frozenset({"cargo", "globals", "session", "turn", "input", "args"})
 """Scopes that an author names; the others belong to a running flow."""
@@ -275,6 +275,10 @@ class Trace:
         seq = self._writes.last(key, self.last + 1 if before is None else before)
         return self.commit(seq) if seq else None
 
+    def wrote(self, key: Key, before: int) -> bool:
+        """Whether some step wrote at `key` before commit `before`."""
+        return bool(self._writes.last(key, before))
+
     def sources(self, key: Key, before: int) -> Iterator[Commit]:
         """The commits the value at `key` was made of just before `before`, newest first.
 
@@ -314,10 +318,24 @@ class Trace:
         the answer carries a doubt.
         """
         root = key[:2]
+        if len(key) == 1:
+            return self._scope_at(key, self.last if seq is None else seq)
         ops, commits, whole = self._ops_on(root, self.last if seq is None else seq)
         value = part_of(replay(root, ops), root, key)
         numbers = tuple(commit.seq for commit in commits)
         return Found(value, self._doubt(root, value, commits, whole), numbers)
+
+    def variables(self, scope: str) -> list[Key]:
+        """The keys of all variables that some step wrote in a scope."""
+        return self._writes.variables(scope)
+
+    def _scope_at(self, key: Key, seq: int) -> Found:
+        """All variables of a scope as one object: what reading `cargo` itself gives."""
+        found = {str(root[1]): self.value_at(root, seq) for root in self.variables(str(key[0]))}
+        fields = {name: each.value for name, each in found.items() if each.value is not UNDEFINED}
+        commits = sorted({number for each in found.values() for number in each.commits})
+        doubts: list[Doubt] = [each.doubt for each in found.values() if each.doubt]
+        return Found(freeze(fields), doubts[0] if doubts else "", tuple(commits))
 
     def _ops_on(self, root: Key, seq: int) -> tuple[list[Op], list[Commit], bool]:
         """The operations since the variable was last set as a whole, and whether it ever was."""

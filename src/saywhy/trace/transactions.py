@@ -13,6 +13,7 @@ import msgspec
 
 from saywhy.chart.commit import Commit
 from saywhy.trace.causes import asked_of, failure_of
+from saywhy.trace.origin import own_texts
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import ROUTING
 from saywhy.values import UNDEFINED, dumps
@@ -93,7 +94,7 @@ def _transaction(trace: Trace, commits: list[Commit]) -> Transaction:
         str(record.get("state", "completed" if closed else "active")),
         float(record.get("createdAt", 0)) or _opened_at(trace, first),
         first.frame,
-        tuple(steps_of(commits)),
+        tuple(steps_of(trace, commits)),
         record.get("completedAt", last.at if closed and failed is None else None),
         failed,
         str(record.get("failureReason", "")),
@@ -109,7 +110,7 @@ def _opened_at(trace: Trace, first: Commit) -> float:
     return opener.at if opener is not None else first.at
 
 
-def steps_of(commits: Iterable[Commit]) -> Iterator[TransactionStep]:
+def steps_of(trace: Trace, commits: Iterable[Commit]) -> Iterator[TransactionStep]:
     """The steps of one frame. A step that rests and is answered later is one step."""
     waiting: Commit | None = None
     for commit in commits:
@@ -117,16 +118,16 @@ def steps_of(commits: Iterable[Commit]) -> Iterator[TransactionStep]:
             continue
         began = waiting if waiting is not None and waiting.node == commit.node else None
         if waiting is not None and began is None:
-            yield _step(waiting, waiting, "waiting")
+            yield _step(trace, waiting, waiting, "waiting")
         waiting = None
         if commit.phase == "asked":
             if began is not None and commit.answered is not None:
-                yield _step(began, commit, _status(commit))
+                yield _step(trace, began, commit, _status(commit))
             waiting = commit
             continue
-        yield _step(began or commit, commit, _status(commit))
+        yield _step(trace, began or commit, commit, _status(commit))
     if waiting is not None:
-        yield _step(waiting, waiting, "waiting")
+        yield _step(trace, waiting, waiting, "waiting")
 
 
 def _status(commit: Commit) -> Literal["completed", "failed"]:
@@ -134,24 +135,34 @@ def _status(commit: Commit) -> Literal["completed", "failed"]:
 
 
 def _step(
-    began: Commit, commit: Commit, status: Literal["completed", "failed", "waiting"]
+    trace: Trace,
+    began: Commit,
+    commit: Commit,
+    status: Literal["completed", "failed", "waiting"],
 ) -> TransactionStep:
-    result = "" if status == "waiting" else _result(commit)
     duration = max(0.0, commit.at - began.at)
-    error = "" if status == "waiting" else failure_of(commit)
-    return TransactionStep(
-        commit.node, commit.kind, began.at, duration, status, result[:LONGEST_RESULT], error
-    )
+    label = _label(trace, commit)
+    if status == "waiting":
+        return TransactionStep(label, commit.kind, began.at, duration, status)
+    result, error = _result(commit)[:LONGEST_RESULT], failure_of(commit)
+    return TransactionStep(label, commit.kind, began.at, duration, status, result, error)
+
+
+def _label(trace: Trace, commit: Commit) -> str:
+    """The author's id of a step; where it stands, for one without."""
+    node = trace.node_of(commit)
+    return node.name if node is not None and node.name else commit.node
 
 
 def _result(commit: Commit) -> str:
-    """What a step gave: the answer it got, else what it wrote last, else where it went."""
+    """What a step gave: the answer it got, the branch it took, what it said or wrote."""
     if commit.answered is not None and commit.answered.value is not None:
         return _text(commit.answered.value)
     if commit.decision is not None:
         return commit.decision.chosen
+    said = [text for op in commit.ops for text in own_texts(op.value, commit.seq)]
     written = [op.value for op in commit.ops if op.verb != "delete"]
-    return _text(written[-1]) if written else ""
+    return said[-1] if said else _text(written[-1]) if written else ""
 
 
 def _text(value: Any) -> str:
@@ -184,7 +195,7 @@ def _started(trace: Trace, commit: Commit) -> Event:
     opener = trace.opener(commit)
     data: dict[str, Any] = {"frame": commit.frame}
     if opener is not None:
-        data |= {"by": opener.flow, "step": opener.node, "commit": opener.seq}
+        data |= {"by": opener.flow, "step": _label(trace, opener), "commit": opener.seq}
     return _event("flow_started", commit, data)
 
 
@@ -193,7 +204,7 @@ def _tool_events(trace: Trace, commit: Commit) -> Iterator[Event]:
     if answered is None or answered.kind != "tool":
         return
     asked = asked_of(trace, commit)
-    data: dict[str, Any] = {"tool": answered.name, "step": commit.node}
+    data: dict[str, Any] = {"tool": answered.name, "step": _label(trace, commit)}
     if asked is not None and asked.asked is not None:
         data |= {"args": asked.asked.args, "duration": max(0.0, commit.at - asked.at)}
     if answered.error:

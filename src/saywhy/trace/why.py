@@ -206,6 +206,12 @@ class _Search:
         if is_input(key):
             self._words(effect, int(key[1]))
             return
+        if len(key) == 1:  # all of cargo: each variable in it
+            written = [each for each in trace.variables(str(key[0])) if trace.wrote(each, before)]
+            for variable in written:
+                self.value(effect, variable, before)
+            if written:
+                return
         changes = list(islice(trace.sources(key, before), MOST_CHANGES + 1))
         if not changes:
             self._add(effect, ("unwritten", key), lambda: causes.unwritten(trace, key))

@@ -128,7 +128,7 @@ def name_of(key: Key) -> str:
     scope, *path = key
     if scope == "input":
         return "userInput"
-    if scope in ("cargo", "args"):
+    if scope in ("cargo", "args") or not path:
         path = [scope, *path]
     return _path_text(path)
 
@@ -149,9 +149,11 @@ def pairs(read: tuple[tuple[Key, Any], ...] | list[tuple[Key, Any]]) -> str:
 
 
 def step_name(commit: Commit, node: Node | None) -> str:
-    """A step as its author knows it: `CASE "check-fee"`."""
-    label = node.name if node is not None and node.name else commit.node
-    return f'{commit.kind} "{label}"' if label else commit.kind
+    """A step as its author knows it: `CASE "check-fee"`; one without a name by where it stands."""
+    if node is not None and node.name:
+        return f'{commit.kind} "{node.name}"'
+    where = commit.node if len(commit.node) <= LONGEST_TEXT else f"{commit.node[:77]}..."
+    return f"{commit.kind} at {where}" if where else commit.kind
 
 
 def step_of_flow(commit: Commit, node: Node | None) -> str:
