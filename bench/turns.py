@@ -94,8 +94,8 @@ FLOW: dict[str, Any] = {
     "primary": True,
     "steps": [
         {"id": "what", "type": "SAY-GET", "variable": "what", "value": "What next?"},
-        {"id": "1", "type": "CALL-TOOL", "tool": "look", "args": {"q": "{{what}}"}, "variable": "a"},
-        {"id": "2", "type": "CALL-TOOL", "tool": "look", "args": {"q": "{{a.q}}"}, "variable": "b"},
+        {"type": "CALL-TOOL", "tool": "look", "args": {"q": "{{what}}"}, "variable": "a"},
+        {"type": "CALL-TOOL", "tool": "look", "args": {"q": "{{a.q}}"}, "variable": "b"},
         {"id": "say", "type": "SAY", "value": "Found {{b.q}}."},
         {"id": "again", "type": "FLOW", "value": "ask", "callType": "replace"},
     ],
