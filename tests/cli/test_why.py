@@ -1,0 +1,109 @@
+"""`saywhy why`: which conversation, which reply, and what is said when there is none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run
+
+
+@pytest.fixture
+def played(run: Run, pay: str) -> None:
+    """A finished conversation `first`, and a newer one `second` that waits for an answer."""
+    run("chat", pay, "--no-guidance", "--session", "first", stdin="Pay\n80\nAnn\n")
+    run("chat", pay, "--no-guidance", "--session", "second", stdin="Pay\n20\n")
+
+
+def causes(text: str, *expected: tuple[str, str]) -> None:
+    """Each expected cause stands in a line, in this order, with its place in that line."""
+    lines = iter(text.splitlines())
+    for cause, place in expected:
+        assert any(cause in line and place in line for line in lines), f"{cause} {place}\n{text}"
+
+
+@pytest.mark.usefixtures("played")
+def test_the_last_reply_of_the_newest(run: Run) -> None:
+    """Without options: the newest conversation and its last reply, with files and lines."""
+    done = run("why")
+    assert (done.code, done.err) == (0, "conversation second\n")
+    causes(
+        done.out,
+        ('"No fee.⏎⏎Who gets it?" (turn 2)', ""),
+        ('"No fee." was said by SAY "low" of Pay', "pay.json:"),
+        ('CASE "tell" of Pay chose default', "pay.json:22"),
+        ("`fee > 5` was false (fee = 2)", ""),
+        ('amount is what the user said in turn 2: "20"', "pay.json:10"),
+    )
+
+
+@pytest.mark.usefixtures("played")
+def test_another_conversation_and_turn(run: Run) -> None:
+    """--session and --turn choose."""
+    done = run("why", "--session", "first", "--turn", "2")
+    assert done.err == ""
+    causes(
+        done.out,
+        ('"Fee 8.⏎⏎Who gets it?" (turn 2)', ""),
+        ('said by SAY "high" of Pay', "pay.json:"),
+        ("chose `fee > 5` (fee = 8)", "pay.json:22"),
+    )
+
+
+@pytest.mark.usefixtures("played")
+def test_a_variable(run: Run) -> None:
+    """--variable asks for a variable instead of a reply."""
+    done = run("why", "--session", "first", "--variable", "fee")
+    causes(
+        done.out,
+        ("fee = 8", ""),
+        ('amount is what the user said in turn 2: "80"', "pay.json:"),
+    )
+
+
+@pytest.mark.usefixtures("played")
+def test_json(run: Run) -> None:
+    """The chain as data: causes, links, roots."""
+    (chain,) = run("why", "--session", "first", "--json").data
+    assert chain["conversation"] == "first"
+    assert chain["causes"][0]["sentence"].startswith('"80 for Ann."')
+    words = [one["sentence"] for one in chain["causes"] if one.get("root") == "words"]
+    assert any('"Ann"' in sentence for sentence in words)
+
+
+@pytest.mark.usefixtures("played")
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--session", "frist"], 'there is no conversation "frist" in this store'),
+        (["--session", "frist"], 'did you mean "first"?'),
+        (["--session", "xyz"], "there are: first, second"),
+        (["--turn", "9"], "turn 9"),
+        (["--variable", "feee"], '"feee"'),
+        (["--variable", "feee"], 'did you mean "fee"?'),
+    ],
+)
+def test_what_is_not_there(run: Run, options: list[str], told: str) -> None:
+    """A conversation, turn or variable that does not exist is named, with what is near."""
+    done = run("why", *options)
+    assert (done.code, done.out) == (2, "")
+    assert told in done.err
+    assert "Traceback" not in done.err
+
+
+def test_no_store(run: Run, folder: Path) -> None:
+    """Nothing here, and no file is made by asking."""
+    done = run("why")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("saywhy: there is no store saywhy.db\n    saywhy chat FILES begins")
+    assert list(folder.iterdir()) == []
+
+
+def test_a_conversation_without_a_reply(run: Run, pay: str) -> None:
+    """A conversation in which nothing was said has nothing to explain."""
+    run("chat", pay, "--session", "mute", stdin="hello\n")
+    done = run("why", "--session", "mute")
+    assert (done.code, done.out) == (2, "")
+    assert json.dumps(done.err)
