@@ -25,6 +25,8 @@ from typing import Any
 DOCS = Path(__file__).parent
 PART = re.compile(r"(<!-- begin (\w+)(?: (\S+))? -->\n).*?(<!-- end -->)", re.DOTALL)
 HELP_COLUMNS = "88"
+LONGEST_LINE = 88
+LONGEST_DEFAULT = 30
 
 
 def main(arguments: list[str]) -> int:
@@ -143,17 +145,53 @@ def error_table(classes: list[type[Any]]) -> str:
 # ------------------------------------------------------------------ public names
 
 
-def names(module_name: str) -> str:
-    """The public names of a package with their signatures and the first lines of their docs."""
-    module = importlib.import_module(module_name)
-    parts: list[str] = []
+def names() -> str:
+    """The public names of every package that lists some."""
+    return "\n\n".join(names_of(package) for package in packages())
+
+
+def names_of(package: str) -> str:
+    """The public names of a package with their signatures, docs and methods."""
+    module = importlib.import_module(package)
+    parts = [f"## {package}", first_paragraph(module)]
     for name in sorted(module.__all__, key=str.lower):
         found = getattr(module, name)
         parts.append(f"### {name}")
-        if signature := signature_of(name, found):
+        is_error = inspect.isclass(found) and issubclass(found, Exception)
+        if not is_error and (signature := signature_of(name, found)):
             parts.append(fenced(signature))
         parts.append(documentation(module, name, found))
+        if inspect.isclass(found) and not is_error and (table := methods(found)):
+            parts.append(table)
     return "\n\n".join(parts)
+
+
+def methods(found: type[Any]) -> str:
+    """A table of the public methods and properties that a class of ours defines.
+
+    What a public protocol promises is described there, and not again for each class that keeps it.
+    """
+    rows = ["| name | gives |", "|---|---|"]
+    promised = promised_methods() if not is_protocol(found) else set[str]()
+    for name, member in vars(found).items():
+        inner = getattr(member, "__func__", getattr(member, "fget", member))
+        if name.startswith("_") or name in promised or not inspect.isfunction(inner):
+            continue
+        call = "" if isinstance(member, property) else "()"
+        waits = "await " if inspect.iscoroutinefunction(inner) else ""
+        text = first_paragraph(inner, f"{found.__name__}.{name}").replace("|", "\\|")
+        rows.append(f"| `{waits}{name}{call}` | {text} |")
+    return "\n".join(rows) if len(rows) > 2 else ""
+
+
+def promised_methods() -> set[str]:
+    front = importlib.import_module("saywhy")
+    public = [getattr(front, name) for name in front.__all__]
+    return {method for found in public if is_protocol(found) for method in vars(found)}
+
+
+def is_protocol(found: Any) -> bool:
+    return bool(getattr(found, "_is_protocol", False))
 
 
 def packages() -> list[str]:
@@ -166,29 +204,44 @@ def packages() -> list[str]:
 
 
 def signature_of(name: str, found: Any) -> str:
-    if not callable(found) or getattr(found, "_is_protocol", False):
+    """How it is called: on one line, or a parameter a line where that is too long."""
+    if not callable(found) or is_protocol(found):
         return ""
     try:
         signature = inspect.signature(found)
     except (ValueError, TypeError):
         return ""
-    text = re.sub(r"<factory>|<[^<>]* object at 0x[0-9a-f]+>", "…", f"{name}{signature}")
-    return text if len(text) <= 88 else one_parameter_a_line(name, signature)
+    parts = parameters(signature)
+    result = "" if inspect.isclass(found) else f" -> {annotation(signature.return_annotation)}"
+    short = f"{name}({', '.join(parts)}){result}"
+    if len(short) <= LONGEST_LINE:
+        return short
+    return "\n".join([f"{name}(", *(f"    {part}," for part in parts), f"){result}"])
 
 
-def one_parameter_a_line(name: str, signature: inspect.Signature) -> str:
-    lines: list[str] = []
-    starred = False
+def parameters(signature: inspect.Signature) -> list[str]:
+    found: list[str] = []
+    keyword_only = False
     for parameter in signature.parameters.values():
-        if parameter.kind is parameter.KEYWORD_ONLY and not starred:
-            lines.append("    *,")
-            starred = True
-        text = re.sub(r"<factory>|<[^<>]* object at 0x[0-9a-f]+>", "…", str(parameter))
-        lines.append(f"    {text},")
-        starred = starred or parameter.kind is parameter.VAR_POSITIONAL
-    result = signature.return_annotation
-    end = f") -> {result}" if isinstance(result, str) else ")"
-    return "\n".join([f"{name}(", *lines, end])
+        if parameter.kind is parameter.KEYWORD_ONLY and not keyword_only:
+            keyword_only = True
+            found.append("*")
+        text = f"{parameter.name}: {annotation(parameter.annotation)}"
+        if parameter.default is not parameter.empty:
+            text += f" = {default(parameter.default)}"
+        found.append(text)
+    return found
+
+
+def annotation(found: Any) -> str:
+    text = found if isinstance(found, str) else inspect.formatannotation(found)
+    return text.replace("typing.", "")
+
+
+def default(value: Any) -> str:
+    """The default as code; an ellipsis where it has no short form."""
+    text = repr(value)
+    return "…" if "<" in text or len(text) > LONGEST_DEFAULT else text
 
 
 def documentation(module: ModuleType, name: str, found: Any) -> str:
@@ -206,11 +259,11 @@ def constant_note(module: ModuleType, name: str) -> str:
     return ""
 
 
-def first_paragraph(found: Any) -> str:
+def first_paragraph(found: Any, name: str = "") -> str:
     """The first paragraph of a docstring as one line, without pointers for maintainers."""
     text = (inspect.getdoc(found) or "").split("\n\n")[0]
     if not text:
-        raise SystemExit(f"{found!r} has no docstring: say in one sentence what it gives")
+        raise SystemExit(f"{name or found!r} has no docstring: say in one sentence what it gives")
     return re.sub(r"\s*spec: .*", "", " ".join(text.split()))
 
 

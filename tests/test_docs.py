@@ -12,7 +12,7 @@ How a fenced example is treated depends on its first word:
 * `text`, `mermaid`, `toml`: shown only.
 
 `file=NAME` writes any block into the folder where the page's later examples run. Each page runs in
-a folder of its own.
+a folder of its own; the chapters of the tutorial run one after the other in one.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -168,9 +169,17 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def matches(expected: str, actual: str) -> bool:
-    """Whether `actual` is `expected`, where a line `...` stands for any lines, none included."""
+    """Whether `actual` is `expected`, where a line `...` stands for any lines, none included.
+
+    How far a column stands to the right does not count.
+    """
+    expected, actual = one_gap(expected), one_gap(actual)
     parts = [re.escape(part) for part in re.split(r"^\.\.\.\n", expected, flags=re.MULTILINE)]
     return re.fullmatch(r"(?s:.*)".join(parts), actual) is not None
+
+
+def one_gap(text: str) -> str:
+    return re.sub(r"(?<=\S)  +(?=\S)", "  ", text)
 
 
 def problems_of(kind: str, tree: Any, variables: list[str]) -> list[Problem]:
@@ -185,14 +194,29 @@ def problems_of(kind: str, tree: Any, variables: list[str]) -> list[Problem]:
     return list(report.errors)
 
 
-@pages
-def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+TUTORIAL = DOCS / "tutorial"
+CHAPTERS = [
+    TUTORIAL / target
+    for _, target in links(TUTORIAL / "README.md")
+    if not target.startswith("http")
+]
+
+
+def books() -> dict[str, list[Path]]:
+    """What runs in one folder: each page by itself, and the chapters of the tutorial in order."""
+    alone = {page.relative_to(ROOT).as_posix(): [page] for page in PAGES if page not in CHAPTERS}
+    return {**alone, "docs/tutorial": CHAPTERS}
+
+
+@pytest.mark.parametrize("name", books())
+def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every example of the docs runs as it stands and gives what the page says it gives."""
     monkeypatch.chdir(tmp_path)
-    runner = Runner(page, tmp_path)
     with asyncio.Runner() as loop:
-        for fence in fences(page):
-            runner.run(fence, loop)
+        for page in books()[name]:
+            runner = Runner(page, tmp_path)
+            for fence in fences(page):
+                runner.run(fence, loop)
 
 
 # ------------------------------------------------------------------ links and generated parts
@@ -236,12 +260,15 @@ def test_generated_parts_are_current() -> None:
 def test_every_public_name_is_documented() -> None:
     """The names of each `__all__` and the headings of the reference page are the same."""
     page = DOCS / "reference" / "names.md"
-    text = page.read_text(encoding="utf-8")
-    shown = set(re.findall(r"<!-- begin names (\S+) -->", text))
-    public = set(generate.packages())
-    assert shown == public, (
-        f"{page.relative_to(ROOT)} shows the packages {sorted(shown)}, "
-        f"those with an __all__ are {sorted(public)}"
+    shown: dict[str, list[str]] = {}
+    for line in page.read_text(encoding="utf-8").splitlines():
+        if line.startswith("## "):
+            shown[line.removeprefix("## ")] = []
+        elif line.startswith("### "):
+            shown[list(shown)[-1]].append(line.removeprefix("### "))
+    public = {name: sorted(importlib.import_module(name).__all__) for name in generate.packages()}
+    assert {name: sorted(found) for name, found in shown.items()} == public, (
+        "the page differs from the names in __all__: run `make docs` and commit what changes"
     )
 
 

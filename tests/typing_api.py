@@ -1,0 +1,107 @@
+"""What a type checker sees of the public names. Checked by `make check`, never run."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any, assert_type
+
+from saywhy import (
+    CallerError,
+    Engine,
+    FlowExecutionError,
+    MemoryStore,
+    Policy,
+    Problem,
+    Reply,
+    Report,
+    SaywhyError,
+    Session,
+    SqliteStore,
+    Store,
+    Trace,
+    TurnReply,
+    Variable,
+    quick,
+    why,
+)
+
+
+@quick
+def double(number: float) -> float:
+    return number * 2
+
+
+async def callback(system: str, user: str, schema: str | None = None, request: Any = None) -> str:
+    return "{}"
+
+
+def stores(path: Path) -> list[Store]:
+    """Both stores are what `Engine` takes."""
+    return [MemoryStore(), SqliteStore(path), SqliteStore("file.db", synchronous="NORMAL")]
+
+
+def engines(store: Store) -> list[Engine]:
+    """Definitions as files, as data, or mixed; every argument is a keyword and may be left out."""
+    return [
+        Engine(),
+        Engine(flows="pay.flows.json", tools=[Path("pay.tools.json")], store=store),
+        Engine(
+            flows={"flows": []},
+            tools=[],
+            functions={"double": double},
+            globals={"house": "Saywhy"},
+            logger=logging.getLogger("host"),
+            model=callback,
+            validate_on_init=False,
+            language=None,
+            ai_timeout=0,
+            messages={"en": {"flow_completed_generic": "Done."}},
+            guidance={"enabled": False},
+            redact=Policy(names=("card",)),
+            partial_match="safe",
+            commands=["cancel"],
+        ),
+    ]
+
+
+async def without_a_store(engine: Engine) -> None:
+    session = engine.init_session("user-1")
+    assert_type(session, Session)
+    session = await engine.update_activity("pay", session)
+    session = await engine.update_activity({"role": "user", "content": "80"}, session)
+    assert_type(session.response, str | None)
+    assert_type(session.cargo, dict[str, Any])
+    assert_type(engine.load_session(session.to_json()), Session)
+    assert_type(engine.validate(), Report)
+    assert_type(engine.problems, tuple[Problem, ...])
+    if session.frame is not None:
+        assert_type(session.frame.pending_variable, str | None)
+
+
+async def on_a_store(store: Store) -> None:
+    async with Engine(store=store) as engine:
+        reply = await engine.take_turn(
+            "c-1", "pay", message_id="m-1", user_id="user-1", cargo={"voice": True}
+        )
+        assert_type(reply, TurnReply)
+        assert_type(reply.response, str | None)
+        assert_type(reply.repeated, bool)
+        assert_type(await engine.session("c-1"), Session | None)
+        assert_type(await engine.recover(), int)
+        trace = await engine.trace("c-1")
+        assert_type(trace, Trace)
+        assert_type(why(trace).text(), str)
+        why(trace, Variable("fee", turn=2))
+        why(trace, Reply(turn=1))
+
+
+async def errors(engine: Engine, session: Session) -> None:
+    try:
+        await engine.update_activity("pay", session)
+    except FlowExecutionError as error:
+        assert_type(error.name, str)
+    except CallerError as error:
+        assert_type(error.hint, str)
+    except SaywhyError as error:
+        assert_type(error.message, str)
