@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from saywhy.chart.commit import Commit, FunctionCall
+import msgspec
+
+from saywhy.chart.commit import Commit, Decision, FunctionCall
 from saywhy.chart.model import Node
 from saywhy.errors import Place
 from saywhy.messages import Message
@@ -24,7 +26,7 @@ from saywhy.trace.words import (
     step_name,
     step_of_flow,
 )
-from saywhy.values import Key, raw
+from saywhy.values import FrozenList, Key, raw
 
 LONGEST_REPLY: Final = 200
 
@@ -93,7 +95,7 @@ def _how_said(commit: Commit, node: Node | None) -> str:
 
 def phrase(text: str, *, alone: bool, missing: bool = False) -> Cause:
     """A stretch of a reply that no step wrote, guidance for instance, or whose step is missing."""
-    begin = "" if alone else f"{quoted(text)} was "
+    begin = "" if alone else f"{quoted(text.strip())} was "
     if missing:
         mark = "the step that said it is not part of this record"
         sentence = f"{begin}said by a step that is not recorded"
@@ -238,7 +240,7 @@ def answer(trace: Trace, commit: Commit) -> Cause:
     doubt = doubt_in(answered.value)
     cause = Cause(0, "answer", f"{called} {gave}", root, value=answered.value, **_at(trace, commit))
     if doubt:
-        cause.marks = (*cause.marks, f"{called}: {DOUBTS[doubt]}")
+        cause.marks = (*cause.marks, f"result of {answered.name}: {DOUBTS[doubt]}")
     return cause
 
 
@@ -259,14 +261,15 @@ def decision(trace: Trace, commit: Commit) -> Cause:
     if commit.decision is None:
         cause.sentence = f"{step_of_flow(commit, node)} failed: {failure_of(commit)}"
         return cause
-    read = {key: value for tested in commit.decision.conditions for key, value in tested.read}
+    evidence = evidence_of(trace, commit) or commit.decision
+    read = {key: value for tested in evidence.conditions for key, value in tested.read}
     cause.read = tuple(read.items())
     if commit.flow == ROUTING:
         tested = "; ".join(condition.text for condition in commit.decision.conditions)
         cause.sentence = f"routing chose {commit.decision.chosen}" + (f": {tested}" * bool(tested))
     else:
-        cause.sentence = f"{step_of_flow(commit, node)} chose {chosen_text(commit.decision)}"
-        cause.details = tuple(failed_texts(commit.decision))
+        cause.sentence = f"{step_of_flow(commit, node)} chose {chosen_text(evidence)}"
+        cause.details = tuple(failed_texts(evidence))
     doubt = doubt_in([value for _, value in cause.read])
     if doubt:
         cause.marks = (
@@ -276,6 +279,33 @@ def decision(trace: Trace, commit: Commit) -> Cause:
     if not commit.exact:
         cause.marks = (*cause.marks, INEXACT)
     return cause
+
+
+def evidence_of(trace: Trace, commit: Commit) -> Decision | None:
+    """The decision of a step with the values it looked at.
+
+    Asking a text or a list for its `length` reads the text or the list: that is what is shown.
+    """
+    if commit.decision is None:
+        return None
+    conditions = tuple(
+        msgspec.structs.replace(each, read=tuple(_seen(trace, commit, *read) for read in each.read))
+        for each in commit.decision.conditions
+    )
+    return msgspec.structs.replace(commit.decision, conditions=conditions)
+
+
+def _seen(trace: Trace, commit: Commit, key: Key, value: Any) -> tuple[Key, Any]:
+    whole = measured(trace, key, commit.seq)
+    return (key, value) if whole == key else (whole, trace.value_at(whole, commit.seq - 1).value)
+
+
+def measured(trace: Trace, key: Key, before: int) -> Key:
+    """The key of the text or list whose `length` was read; any other key as it is."""
+    if key[-1] != "length" or len(key) < 3:
+        return key
+    whole = trace.value_at(key[:-1], before - 1).value
+    return key[:-1] if isinstance(whole, str | FrozenList) else key
 
 
 def failure_of(commit: Commit) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from saywhy.chart.commit import Commit, Decision, Op
-from saywhy.trace.causes import asked_of, failure_of
+from saywhy.trace.causes import asked_of, evidence_of, failure_of
 from saywhy.trace.origin import PLUMBING, message_of, own_texts
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import (
@@ -158,9 +158,8 @@ def _arguments(args: Any) -> str:
 
 
 def _branch(trace: Trace, commit: Commit) -> str:
-    if commit.decision is None:
-        return ""
-    return f"{_step(trace, commit)} chose {_chosen(commit.decision)}."
+    decision = evidence_of(trace, commit)
+    return "" if decision is None else f"{_step(trace, commit)} chose {_chosen(decision)}."
 
 
 def _chosen(decision: Decision) -> str:
@@ -197,8 +196,9 @@ def _dispatch(trace: Trace, commit: Commit) -> str:
 
 def _other(trace: Trace, commit: Commit) -> str:
     told = [f"Ran {_step(trace, commit)}"]
-    if commit.decision is not None:
-        told.append(f"which chose {_chosen(commit.decision)}")
+    decision = evidence_of(trace, commit)
+    if decision is not None:
+        told.append(f"which chose {_chosen(decision)}")
     written = _data(commit)
     if written:
         told.append(f"which wrote {_writes(written)}")

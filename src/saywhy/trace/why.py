@@ -206,6 +206,7 @@ class _Search:
         if is_input(key):
             self._words(effect, int(key[1]))
             return
+        key = causes.measured(trace, key, before)
         if len(key) == 1:  # all of cargo: each variable in it
             written = [each for each in trace.variables(str(key[0])) if trace.wrote(each, before)]
             for variable in written:
