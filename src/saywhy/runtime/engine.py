@@ -89,15 +89,15 @@ class Engine:
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> None:
         self._log = Log(logger)
-        self.language = language
-        self.ai_timeout = ai_timeout
-        self.model = model
-        self._new_id = new_id
-        self._policy = redact
-        self._clock = clock or SystemClock()
+        self._warn_of_model(model)
+        self.language, self.model, self.ai_timeout = language, model, ai_timeout
+        self._new_id, self._policy, self._clock = new_id, redact, clock or SystemClock()
         self.library: Library = load_definitions(flows, tools)
-        self._globals = freeze(dict(globals or {}), ("globals",))
+        self._globals: FrozenDict = freeze(dict(globals or {}), ("globals",))
         self._functions = dict(functions or {})
+        self.diagnostics = Diagnostics(
+            self._log, returns=validate_tool_returns, failures=log_tool_failures
+        )
         options = Options(
             error_text,
             keep_empty_says,
@@ -105,35 +105,21 @@ class Engine:
             default_max_retries,
             _commands(commands),
         )
-        self.diagnostics = Diagnostics(
-            self._log, returns=validate_tool_returns, failures=log_tool_failures
-        )
         world = self._world(options, Phrases(messages), Guidance.of(guidance))
-        self._machinery = Machinery(
-            world,
-            flow_language(world),
-            routing_chart(),
-            world.charts,
-            self._clock,
-            store_limiter(store, self._clock),
-            Limits(max_steps, max_depth),
-            self._log.warn,
-            self._log.error,
-            self.diagnostics.look_at,
-        )
-        world.charts.add(self._machinery.routing)
-        self._conversations = (
-            Conversations(self._machinery, store, redact, lease_seconds=lease_seconds)
-            if store is not None
-            else None
+        self._machinery = self._assemble(world, store, Limits(max_steps, max_depth))
+        self._conversations = store and Conversations(
+            self._machinery, store, redact, lease_seconds=lease_seconds
         )
         self._report_findings(validate_on_init, strict)
-        if model is not None:
-            self._log.warn("flows start by name or id in this version; the model is not asked")
 
     # ------------------------------------------------------------ making
 
+    def _warn_of_model(self, model: Any) -> None:
+        if model is not None:
+            self._log.warn("flows start by name or id in this version; the model is not asked")
+
     def _world(self, options: Options, phrases: Phrases, guidance: Guidance) -> World:
+        # The first of two flows with one name counts, and `Charts` keeps the last.
         charts = Charts(
             compile_flow(flow) for flow in reversed(self.library.flows) if flow.name or flow.id
         )
@@ -142,13 +128,29 @@ class Engine:
             self.library.flows,
             self._registry(),
             self._functions,
-            self._globals if isinstance(self._globals, FrozenDict) else FrozenDict({}),
+            self._globals,
             phrases,
             guidance,
             self.language or "en",
             JavaScript(),
             options,
         )
+
+    def _assemble(self, world: World, store: Store | None, limits: Limits) -> Machinery:
+        machinery = Machinery(
+            world,
+            flow_language(world),
+            routing_chart(),
+            world.charts,
+            self._clock,
+            store or MemoryLimiter(self._clock),
+            limits,
+            self._log.warn,
+            self._log.error,
+            self.diagnostics.look_at,
+        )
+        world.charts.add(machinery.routing)
+        return machinery
 
     def _registry(self) -> Registry:
         """The tools that can be read; what is wrong with the others is in `validate()`."""
@@ -302,11 +304,6 @@ class Engine:
     async def __aexit__(self, *ignored: object) -> None:
         if self._conversations is not None:
             await self._conversations.store.close()
-
-
-def store_limiter(store: Store | None, clock: Clock) -> Any:
-    """Rate limits are counted in the store where there is one."""
-    return store if store is not None else MemoryLimiter(clock)
 
 
 def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:

@@ -1,0 +1,9 @@
+"""Settings for all tests."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+# A busy machine makes generating slow; that says nothing about what is tested.
+settings.register_profile("saywhy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("saywhy")
