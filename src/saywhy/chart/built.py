@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypedDict, Unpack
 
 from saywhy.chart.commit import Commit
@@ -18,6 +18,7 @@ from saywhy.chart.language import Language
 from saywhy.chart.machine import Limits, Record, advance, cancel
 from saywhy.chart.model import Chart, Charts
 from saywhy.chart.outcome import Answer, BranchAnswer, Call, Need
+from saywhy.chart.plan import Plans
 from saywhy.chart.stack import open_frame
 from saywhy.chart.stages import Stages
 from saywhy.chart.task import run_task
@@ -101,6 +102,10 @@ class Built:
     functions: Mapping[str, Callable[..., Any]]
     """`chart/node` → a stage's function; `chart/node#purpose` → its others."""
     warnings: tuple[Problem, ...] = ()
+    plans: Plans = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "plans", Plans(self.functions))
 
     def language(self, env: Mapping[str, Any] | None = None, emit: Emit | None = None) -> Language:
         """The table that runs these charts on `machine.advance`."""
@@ -108,7 +113,7 @@ class Built:
 
     def stages(self, env: Mapping[str, Any] | None = None, emit: Emit | None = None) -> Stages:
         """What is behind `language()`; `task.run_task` needs it to answer async stages."""
-        return Stages(self.functions, env, emit)
+        return Stages(self.plans, env, emit)
 
     async def run(
         self,

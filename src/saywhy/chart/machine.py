@@ -164,10 +164,10 @@ class Run:
         """One node: enter or resume it, commit, follow its outcome."""
         if isinstance(answer, BranchAnswer):
             raise CallerError("an answer for a branch was given, but nothing is forked")
-        chart = chart_of(self.charts, cursor, frame)
+        chart = self.charts.version(frame.chart) or chart_of(self.charts, cursor, frame)
         if frame.at is None:
             return follow_return(self, cursor, frame, Return())
-        node = chart.node(frame.at)
+        node = chart.nodes.get(frame.at) or chart.node(frame.at)
         asked = frame.waiting
         resuming = asked is not None
         if asked is not None and asked.kind == "function":
@@ -176,7 +176,7 @@ class Run:
             resuming = asked is not None
         scope = Scope(cursor, frame, chart, node, self.charts, self.now, asked)
         outcome = self._outcome(node, scope, answer, resuming)
-        if type(outcome) is not Need:
+        if type(outcome) is not Goto or outcome.to not in chart.nodes:
             outcome = self._checked(cursor, scope, outcome)
         if type(outcome) is not Need or outcome.kind != "function":
             depth = self.above + len(cursor.frames) - 1

@@ -8,7 +8,7 @@ lines in a file makes no new version.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Self
 
 import msgspec
@@ -111,6 +111,8 @@ class Charts:
     def __init__(self, charts: Iterable[Chart] = ()) -> None:
         self._by_digest: dict[str, Chart] = {}
         self._newest: dict[str, Chart] = {}
+        self.version: Callable[[str], Chart | None] = self._by_digest.get
+        """The chart with exactly this digest. Asked for at every step."""
         for chart in charts:
             self.add(chart)
 

@@ -5,6 +5,7 @@ A variable set twice leaves one operation, one set to the value it had leaves no
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from saywhy.chart.commit import Op
@@ -15,31 +16,39 @@ from saywhy.values import UNDEFINED, Key, same
 def keep_net(scope: Scope) -> None:
     """Drop operations that a later one covers, and those that change nothing."""
     ops = scope.ops
+    if len(ops) == 1:
+        if _is_idle(scope, ops[0]):
+            ops.clear()
+            scope.staged.clear()
+        return
     if not ops:
         return
-    if len(ops) > 1:
+    if len({op.key[:2] for op in ops}) < len(ops):
         ops[:] = _uncovered(ops)
-    writers: dict[Key, int] = {}
-    for op in ops:
-        writers[op.key[:2]] = writers.get(op.key[:2], 0) + 1
-    kept = [op for op in ops if writers[op.key[:2]] > 1 or not _is_idle(scope, op)]
-    if len(kept) < len(ops):
-        for op in ops:
-            if not any(op.key[:2] == one.key[:2] for one in kept):
-                root: Any = op.key
-                scope.staged.pop(root, None)
-        ops[:] = kept
+    writes = Counter(op.key[:2] for op in ops)
+    idle = [op for op in ops if writes[op.key[:2]] == 1 and _is_idle(scope, op)]
+    for op in idle:
+        root: Any = op.key
+        scope.staged.pop(root, None)
+    if idle:
+        gone = {id(op) for op in idle}
+        ops[:] = [op for op in ops if id(op) not in gone]
 
 
 def _is_idle(scope: Scope, op: Op) -> bool:
     """Whether the only operation on a variable leaves it as it was before the stage."""
-    if len(op.key) != 2 or op.verb == "append":
+    key: Any = op.key
+    if len(key) != 2 or op.verb == "append":
         return False
-    owner, name = str(op.key[0]), str(op.key[1])
-    before = scope.state.get(owner, name)
+    own = scope.state.scopes.get(key[0], {})
+    before = own[key[1]] if key[1] in own else scope.state.get(key[0], key[1])
     if op.verb == "delete":
-        return before is UNDEFINED and name not in scope.state.scopes.get(owner, ())
-    return before is not UNDEFINED and same(before, op.value)
+        return before is UNDEFINED and key[1] not in own
+    value = op.value
+    kind = type(value)
+    if kind is int or kind is str or kind is bool:
+        return type(before) is kind and before == value
+    return before is not UNDEFINED and same(before, value)
 
 
 def _uncovered(ops: list[Op]) -> list[Op]:

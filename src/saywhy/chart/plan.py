@@ -118,7 +118,7 @@ class Plan:
 
     node: Node
     function: Callable[..., Any] | None
-    others: dict[str, Callable[..., Any]]
+    others: Mapping[str, Callable[..., Any]]
     """By purpose: `resume`, `inputs`, `outputs`, …"""
     is_async: bool
     resume_is_async: bool
@@ -135,17 +135,17 @@ class Plan:
     tags: tuple[str, ...]
     over: Over
     """Takes the place of the scope in views that are kept too long."""
+    straight: Goto | None = None
+    """Where a plain stage goes on that decides, asks and counts nothing."""
+
+    def __post_init__(self) -> None:
+        if self.node.kind == "stage" and self.way.loop is None:
+            self.straight = self.way.goto
 
     @classmethod
-    def of(cls, chart: Chart, node: Node, functions: Functions) -> Plan:
-        """The plan for a node of `chart`."""
-        start = f"{chart.id}/{node.id}"
-        purposes = {
-            key[len(start) + 1 :]: function
-            for key, function in functions.items()
-            if key.startswith(f"{start}#")
-        }
-        function, spec = functions.get(start), node.spec
+    def of(cls, chart: Chart, node: Node, purposes: Mapping[str, Callable[..., Any]]) -> Plan:
+        """The plan for a node of `chart`, with the author's functions for it by purpose."""
+        function, spec = purposes.get(""), node.spec
         exits = {label: _exit(node, one) for label, one in spec.get("exits", {}).items()}
         names = chart.meta.get("names")
         return cls(
@@ -166,6 +166,26 @@ class Plan:
             tuple(spec.get("tags", ())),
             Over(node.id),
         )
+
+
+class Plans:
+    """The plans of charts that were built together, each made when it is first asked for."""
+
+    def __init__(self, functions: Functions) -> None:
+        self._functions: dict[str, dict[str, Callable[..., Any]]] = {}
+        for key, function in functions.items():
+            node, _, purpose = key.partition("#")
+            self._functions.setdefault(node, {})[purpose] = function
+        self._made: dict[tuple[str, str], Plan] = {}
+
+    def of(self, chart: Chart, node: Node) -> Plan:
+        """How a node of this version of a chart runs."""
+        key = (chart.digest, node.id)
+        plan = self._made.get(key)
+        if plan is None:
+            purposes = self._functions.get(f"{chart.id}/{node.id}", {})
+            plan = self._made[key] = Plan.of(chart, node, purposes)
+        return plan
 
 
 def _exit(node: Node, one: Mapping[str, Any]) -> Exit:

@@ -188,7 +188,9 @@ def apply_writes(scope: Scope) -> None:
             if over:
                 state.bases[opened] = Base(over)
     for (owner, name), value in scope.staged.items():
-        variables = state.scopes.setdefault(owner, {})
+        variables = state.scopes.get(owner)
+        if variables is None:
+            variables = state.scopes[owner] = {}
         if value is GONE:
             variables.pop(name, None)
             base = state.bases.get(owner)

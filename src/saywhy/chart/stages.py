@@ -16,7 +16,7 @@ from saywhy.chart.merge import Merge, join_branches, merged, put
 from saywhy.chart.model import Node
 from saywhy.chart.net import keep_net
 from saywhy.chart.outcome import Answer, Call, Fail, Need, Outcome
-from saywhy.chart.plan import Functions, Plan
+from saywhy.chart.plan import Plan, Plans
 from saywhy.chart.scope import Scope, Suspend
 from saywhy.chart.view import Emit, Env, Sight, View, key_of, memo_of
 from saywhy.chart.ways import finish, fork, given_value, leave
@@ -37,19 +37,18 @@ class TaskFailed(Answer, frozen=True):
 
 
 class Stages:
-    """The functions of charts written in Python, and how their nodes run.
+    """How the nodes of charts written in Python run.
 
     `env` are live objects of the host that stages see as `s.env`; `emit` takes their signals.
     """
 
     def __init__(
         self,
-        functions: Functions,
+        plans: Plans,
         env: Mapping[str, Any] | None = None,
         emit: Emit | None = None,
     ) -> None:
-        self._functions = functions
-        self._plans: dict[tuple[str, str], Plan] = {}
+        self.plan = plans.of
         self.env = Env(env or {})
         self.emit = emit
 
@@ -69,18 +68,10 @@ class Stages:
         }
         return Language(table, {KIND: _close})
 
-    def plan(self, scope: Scope) -> Plan:
-        """How a node runs, worked out once for each version of its chart."""
-        key = (scope.chart.digest, scope.node.id)
-        plan = self._plans.get(key)
-        if plan is None:
-            plan = self._plans[key] = Plan.of(scope.chart, scope.node, self._functions)
-        return plan
-
     # ------------------------------------------------------------ running a function
 
     def _enter(self, node: Node, scope: Scope) -> Outcome:
-        plan = self._plans.get((scope.chart.digest, node.id)) or self.plan(scope)
+        plan = self.plan(scope.chart, node)
         if node.spec:
             scope.tags = plan.tags
         return self._run(plan, scope, None)
@@ -106,6 +97,8 @@ class Stages:
             sight.scope = plan.over  # type: ignore[assignment]
         if scope.ops:
             keep_net(scope)
+        if plan.straight and sight.stop is None and not scope.data and not scope.frame.data:
+            return plan.straight
         return finish(plan, scope, value, sight.stop)
 
     def sight(self, plan: Plan, scope: Scope, memo: Memo | None) -> Sight:
@@ -117,7 +110,7 @@ class Stages:
 
     def _resume(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
         """Go on with what was asked: a task, a wait before another try, a fork, a question."""
-        plan = self.plan(scope)
+        plan = self.plan(scope.chart, node)
         scope.tags = plan.tags
         kind = scope.asked.kind if scope.asked else ""
         memo = dict(memo_of(scope))
@@ -166,7 +159,7 @@ class Stages:
     def _failed(self, node: Node, scope: Scope, error: Exception) -> Outcome:
         """A mounted chart or a branch failed, or the step itself broke a rule."""
         if isinstance(error, StepFailed | ForkFailed | AwaitedFailed):
-            retry = _retry(self.plan(scope), scope, dict(memo_of(scope)), error)
+            retry = _retry(self.plan(scope.chart, node), scope, dict(memo_of(scope)), error)
             if retry is not None:
                 return retry
         return Fail(error)
@@ -174,13 +167,13 @@ class Stages:
     # ------------------------------------------------------------ forks and mounts
 
     def _enter_fork(self, node: Node, scope: Scope) -> Outcome:
-        plan = self.plan(scope)
+        plan = self.plan(scope.chart, node)
         scope.tags = plan.tags
         return fork(plan, scope, dict(plan.branches))
 
     def _enter_mount(self, node: Node, scope: Scope) -> Outcome:
         """Open the mounted chart's state over what it is given, and call it."""
-        plan = self.plan(scope)
+        plan = self.plan(scope.chart, node)
         scope.tags = plan.tags
         args = scope.open(self._mapped(plan, scope, "inputs", scope.frame.scope))
         inner = scope.open(over=args)

@@ -59,6 +59,14 @@ class Sight(msgspec.Struct, eq=False):
     asked: int = 0
     once: dict[str, Any] | None = None
     stop: tuple[str, bool] | None = None
+    variables: dict[str, Any] = {}
+    """Those of the scope `owner` itself, as they were committed."""
+
+    def __post_init__(self) -> None:
+        self.variables = self.scope.state.scopes.get(self.owner, _NOTHING)
+
+
+_NOTHING: Final[dict[str, Any]] = {}
 
 
 class View:
@@ -75,23 +83,15 @@ class View:
         if name in RESERVED or name[:1] == "_":
             return object.__getattribute__(self, name)
         sight = _sight_of(self)
-        scope = sight.scope
-        key = (sight.owner, name)
-        value = scope.peek(key)
-        kind = type(value)
-        if kind is FrozenDict:
-            return DictView(sight, key)
-        if kind is FrozenList:
-            return ListView(sight, key)
-        scope.touch(key)
-        if value is UNDEFINED and not scope.has(sight.owner, name):
+        value = _look(sight, name)
+        if value is UNDEFINED and not sight.scope.has(sight.owner, name):
             raise AttributeError(_missing(sight, name))
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name[:1] == "_" or name in RESERVED:
+        if name in RESERVED or name[:1] == "_":
             raise ChartError(f'"{name}" is reserved and cannot be a variable')
-        self[name] = value
+        _write(_sight_of(self), name, value)
 
     def __delattr__(self, name: str) -> None:
         sight = _sight_of(self)
@@ -101,26 +101,13 @@ class View:
 
     def __getitem__(self, name: str) -> Any:
         sight = _sight_of(self)
-        key = (sight.owner, name)
-        value = sight.scope.peek(key)
-        if type(value) is FrozenDict:
-            return DictView(sight, key)
-        if type(value) is FrozenList:
-            return ListView(sight, key)
-        sight.scope.touch(key)
+        value = _look(sight, name)
         if value is UNDEFINED and not sight.scope.has(sight.owner, name):
             raise KeyError(name)
         return value
 
     def __setitem__(self, name: str, value: Any) -> None:
-        sight = _sight_of(self)
-        key = (sight.owner, name)
-        if sight.allowed is not None and name not in sight.allowed:
-            hint = did_you_mean(name, sorted(sight.allowed))
-            raise ChartError(f'the state of this chart has no "{name}"', hint=hint)
-        if isinstance(value, DictView | ListView) and value.is_at(sight, key):
-            return  # `s.items += [x]` has changed it in place already
-        sight.scope.set(key, value)
+        _write(_sight_of(self), name, value)
 
     def __delitem__(self, name: str) -> None:
         if name not in self:
@@ -201,6 +188,34 @@ class View:
 
 _put = View._sight.__set__  # type: ignore[attr-defined]  # pyright: ignore
 _sight_of: Callable[[View], Sight] = View._sight.__get__  # type: ignore  # pyright: ignore
+
+
+def _look(sight: Sight, name: str) -> Any:
+    """A variable, noted as read, or the view of one."""
+    scope = sight.scope
+    key = (sight.owner, name)
+    if scope.staged or name not in sight.variables:
+        value = scope.peek(key)
+    else:
+        value = sight.variables[name]
+    kind = type(value)
+    if kind is FrozenDict:
+        return DictView(sight, key)
+    if kind is FrozenList:
+        return ListView(sight, key)
+    scope.touch(key)
+    return value
+
+
+def _write(sight: Sight, name: str, value: Any) -> None:
+    key = (sight.owner, name)
+    if sight.allowed is not None and name not in sight.allowed:
+        hint = did_you_mean(name, sorted(sight.allowed))
+        raise ChartError(f'the state of this chart has no "{name}"', hint=hint)
+    kind = type(value)
+    if (kind is ListView or kind is DictView) and value.is_at(sight, key):
+        return  # `s.items += [x]` has changed it in place already
+    sight.scope.set(key, value)
 
 
 def sight_of(view: View) -> Sight:

@@ -1,0 +1,191 @@
+"""A chart as a picture: mermaid text, with the path a run has taken laid over it if wanted.
+
+It draws what nodes and edges say, for charts of every language. Deciding nodes are diamonds, back
+edges are dotted, mounted charts and the branches of a fork are boxes of their own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from saywhy.chart.check import END, targets
+from saywhy.chart.commit import Commit
+from saywhy.chart.model import Chart, Charts, Node
+
+SHAPES: Final = {
+    "decider": ("{", "}"),
+    "CASE": ("{", "}"),
+    "SWITCH": ("{", "}"),
+    "pausable": ("[/", "/]"),
+    "SAY-GET": ("[/", "/]"),
+    "fork": ("{{", "}}"),
+    "selector": ("{{", "}}"),
+    "each": ("{{", "}}"),
+    "mount": ("[[", "]]"),
+    "FLOW": ("[[", "]]"),
+}
+"""Node kind → the brackets that mermaid draws its shape for; a rectangle for the others."""
+
+APART: Final = frozenset({"fork", "selector", "each"})
+
+SPEC_TEXTS: Final = ("value", "tool", "variable", "name", "flow", "prompt")
+"""Fields of a step that say most about it, best first."""
+
+MAX_TEXT: Final = 60
+"""Characters of a label."""
+
+MAX_NESTED: Final = 5
+"""Charts inside charts that are drawn."""
+
+
+def mermaid(
+    chart: Chart, *, charts: Charts | None = None, visited: Mapping[str, int] | None = None
+) -> str:
+    """The chart as a mermaid flowchart.
+
+    With `charts`, what it mounts and forks into is drawn inside it. `visited` are counts by node
+    (inside a mount `mount/node`, inside a branch `fork/branch/node`), as `visits` gives them.
+    """
+    drawing = _Drawing(charts or Charts(), visited)
+    lines = ["flowchart TD", *drawing.chart(chart, "n", "", ())]
+    if visited is not None:
+        lines += [
+            "  classDef visited fill:#d9f2d9,stroke:#2e7d32,stroke-width:2px",
+            "  classDef missed opacity:0.5",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+class _Drawing:
+    def __init__(self, charts: Charts, visited: Mapping[str, int] | None) -> None:
+        self.charts = charts
+        self.visited = visited
+
+    def chart(self, chart: Chart, prefix: str, path: str, around: tuple[str, ...]) -> Iterator[str]:
+        """Lines for the nodes and edges of one chart. Names in the picture begin with `prefix`."""
+        around = (*around, chart.digest)
+        names = {node: f"{prefix}{number}" for number, node in enumerate(chart.nodes)}
+        ends = [node for node in chart.nodes.values() if END in targets(node)]
+        for node in chart.nodes.values():
+            yield from self.node(node, names[node.id], path, around)
+        if ends:
+            yield f'  {prefix}end(["end"])'
+        order = {node: number for number, node in enumerate(chart.nodes)}
+        for node in chart.nodes.values():
+            for target, label in _ways(node):
+                to = names.get(target, f"{prefix}end")
+                if target and target not in names:
+                    continue
+                back = target != END and order[target] <= order[node.id]
+                yield f"  {names[node.id]} {_arrow(label, back)} {to}"
+
+    def node(self, node: Node, name: str, path: str, around: tuple[str, ...]) -> Iterator[str]:
+        """The shape of a node, and the charts inside it."""
+        inner = self.inner(node, around)
+        if node.kind == "mount" and inner:
+            yield from self.box(name, _label(node), inner[0][1], f"{path}{node.id}/", around)
+        else:
+            opening, closing = SHAPES.get(node.kind, ("[", "]"))
+            count = (self.visited or {}).get(f"{path}{node.id}", 0)
+            times = f" (×{count})" if count > 1 else ""
+            yield f'  {name}{opening}"{_label(node)}{times}"{closing}'
+            for number, (branch, chart) in enumerate(inner):
+                box = f"{name}b{number}"
+                yield from self.box(
+                    box, _escaped(branch), chart, f"{path}{node.id}/{branch}/", around
+                )
+                yield f"  {name} --> {box}"
+        if self.visited is not None:
+            kind = "visited" if self.visited.get(f"{path}{node.id}") else "missed"
+            yield f"  class {name} {kind}"
+
+    def box(
+        self, name: str, title: str, chart: Chart, path: str, around: tuple[str, ...]
+    ) -> Iterator[str]:
+        yield f'  subgraph {name}["{title}"]'
+        for line in self.chart(chart, f"{name}_", path, around):
+            yield f"  {line}"
+        yield "  end"
+
+    def inner(self, node: Node, around: tuple[str, ...]) -> list[tuple[str, Chart]]:
+        """The charts to draw inside a node, with the names of their branches."""
+        wanted: list[tuple[str, str]] = []
+        if node.kind in ("mount", "each"):
+            wanted = [(f"{node.id}.item", node.spec["chart"])]
+        elif node.kind in APART:
+            wanted = [(name, digest) for name, digest in node.spec.get("branches", [])]
+        found = [(name, self.charts.find(chart)) for name, chart in wanted]
+        return [
+            (name, chart)
+            for name, chart in found
+            if chart is not None and chart.digest not in around and len(around) <= MAX_NESTED
+        ]
+
+
+def _ways(node: Node) -> list[tuple[str, str]]:
+    """Targets and labels, the plain way on first; none twice."""
+    labelled = list(dict.fromkeys(node.edges))
+    named = {target for target, _ in labelled}
+    return [*((target, "") for target in targets(node) if target not in named), *labelled]
+
+
+def _arrow(label: str, back: bool) -> str:
+    arrow = "-.->" if back else "-->"
+    return f'{arrow}|"{_escaped(label)}"|' if label else arrow
+
+
+def _label(node: Node) -> str:
+    """Two lines at most: what the node is called, and what it does."""
+    pointer = node.id.startswith("/")
+    title = node.name or (node.kind if pointer else node.id)
+    detail = node.describe or _spec_text(node.spec)
+    lines = [title] if not detail or detail == title else [title, detail]
+    return "<br/>".join(_escaped(line) for line in lines)
+
+
+def _spec_text(spec: Mapping[str, Any]) -> str:
+    for name in SPEC_TEXTS:
+        value = spec.get(name)
+        if isinstance(value, str) and value.strip():
+            return value
+    return ""
+
+
+def _escaped(text: str) -> str:
+    """Text for a quoted label: short, on one line, nothing in it that mermaid reads as its own."""
+    short = " ".join(text.split())
+    if len(short) > MAX_TEXT:
+        short = short[: MAX_TEXT - 1] + "…"
+    return "".join(f"#{ord(sign)};" if sign in _SPECIAL else sign for sign in short)
+
+
+_SPECIAL: Final = frozenset('"#<>&`;|\\')
+
+
+def visits(commits: Iterable[Commit]) -> dict[str, int]:
+    """How often each node was entered, by its path from the bottom frame."""
+    prefixes: dict[int, str] = {}
+    paths: dict[int, str] = {}
+    counts: Counter[str] = Counter()
+    for commit in commits:
+        if commit.phase == "closed":
+            continue
+        if commit.frame not in prefixes:
+            prefixes[commit.frame] = _prefix(commit, paths)
+        paths[commit.seq] = f"{prefixes[commit.frame]}{commit.node}"
+        if commit.kind in APART:
+            paths[commit.seq] += "\0"  # frames it opens are branches, named in their charts
+        if commit.answered is None:
+            counts[paths[commit.seq].rstrip("\0")] += 1
+    return dict(counts)
+
+
+def _prefix(commit: Commit, paths: Mapping[int, str]) -> str:
+    opener = paths.get(commit.caller)
+    if opener is None:
+        return ""
+    if opener.endswith("\0"):
+        return f"{opener[:-1]}/{commit.flow.rpartition('/')[2]}/"
+    return f"{opener}/"
