@@ -55,7 +55,6 @@ class Conversations:
         machinery: Machinery,
         store: Store,
         policy: Policy,
-        *,
         lease_seconds: float = LEASE_SECONDS,
     ) -> None:
         self.machinery = machinery

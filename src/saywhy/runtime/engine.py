@@ -107,9 +107,9 @@ class Engine:
         )
         world = self._world(options, Phrases(messages), Guidance.of(guidance))
         self._machinery = self._assemble(world, store, Limits(max_steps, max_depth))
-        self._conversations = store and Conversations(
-            self._machinery, store, redact, lease_seconds=lease_seconds
-        )
+        self._conversations: Conversations | None = None
+        if store is not None:
+            self._conversations = Conversations(self._machinery, store, redact, lease_seconds)
         self._report_findings(validate_on_init, strict)
 
     # ------------------------------------------------------------ making
