@@ -14,7 +14,7 @@ from typing import Final
 
 from saywhy.chart.machine import Language, Step
 from saywhy.chart.model import Node
-from saywhy.chart.outcome import Answer, Goto, Outcome
+from saywhy.chart.outcome import Answer, Goto, Need, Outcome
 from saywhy.chart.scope import Scope
 from saywhy.errors import FlowExecutionError, RequiredSetFailed
 from saywhy.flows import asking, branching, endings, failures, subflows, toolcalls, validation
@@ -86,28 +86,34 @@ def _step(world: World, kind: Kind) -> Step:
 
 def _enter(world: World, kind: Kind, node: Node, scope: Scope) -> Outcome:
     if "inputValidation" in node.spec and node.kind != "SAY-GET":
-        correction = validation.before(world, node, scope)
-        if correction is not None:
-            return correction
-    return _declared(world, node, scope, kind.enter(world, node, scope))
+        instead = validation.before(world, node, scope)
+        if instead is not None:
+            return instead
+    return _settled(world, node, scope, kind.enter(world, node, scope))
 
 
 def _resume(world: World, kind: Kind, node: Node, scope: Scope, answer: Answer) -> Outcome:
     asked = scope.asked
     if asked is not None and asked.kind == "timer":  # the pause before another try is over
         return _enter(world, kind, node, scope)
-    if asked is not None and asked.name == validation.CORRECTION:
-        validation.take_correction(node, scope, answer)
+    if asked is not None and asked.name == validation.CORRECTION and node.kind != "SAY-GET":
+        validation.take_correction(scope, answer)
         return _enter(world, kind, node, scope)
     if kind.resume is None:
         return _enter(world, kind, node, scope)
-    return _declared(world, node, scope, kind.resume(world, node, scope, answer))
+    return _settled(world, node, scope, kind.resume(world, node, scope, answer))
 
 
-def _declared(world: World, node: Node, scope: Scope, outcome: Outcome) -> Outcome:
-    """Remember an `outcome` the step declares, once it has run. spec: flow-engine 8.3"""
+def _settled(world: World, node: Node, scope: Scope, outcome: Outcome) -> Outcome:
+    """A step that has run counts from nothing next time, and its `outcome` is remembered.
+
+    spec: flow-engine 3.10, 8.3
+    """
+    if isinstance(outcome, Need):
+        return outcome
+    failures.settle(scope)
     declared = node.spec.get("outcome")
-    if declared and not scope.facts.get("failing"):
+    if declared and "failure" not in scope.facts:
         text = say_text(world, scope, str(declared))
         if text.strip():
             reason = say_text(world, scope, str(node.spec.get("reason") or ""))

@@ -10,15 +10,23 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
 from saywhy.chart.model import Node
-from saywhy.chart.outcome import Answer, Need, Outcome
+from saywhy.chart.outcome import Answer, Outcome
 from saywhy.chart.scope import Scope
 from saywhy.errors import FlowExecutionError
 from saywhy.expr.javascript import Evaluated, Raised
 from saywhy.expr.names import Path
+from saywhy.flows import answers, failures
 from saywhy.flows.evaluate import FlowNames, run_function
-from saywhy.flows.speech import deliver, here, joined, language_of, take_queue
+from saywhy.flows.speech import (
+    deliver,
+    drop_tentative,
+    here,
+    joined,
+    language_of,
+    take_queue,
+)
 from saywhy.flows.world import World
-from saywhy.values import UNDEFINED, thaw
+from saywhy.values import UNDEFINED, FrozenDict, freeze, same, thaw
 
 CORRECTION: Final = "correction"
 
@@ -31,37 +39,37 @@ class Problem(NamedTuple):
 
 
 def before(world: World, node: Node, scope: Scope) -> Outcome | None:
-    """Check the input before a step; a Need for a correction when it is not right."""
+    """Check the input before a step; what to do instead of it when it is not right."""
     problem = first_problem(world, node, scope)
-    if problem is None:
-        scope.keep("rounds", 0)
-        return None
-    return reask(world, node, scope, problem.field, problem.message)
+    if problem is not None:
+        return reask(world, node, scope, problem)
+    scope.keep("rounds", 0)
+    return None
 
 
-def reask(world: World, node: Node, scope: Scope, field: str, message: str) -> Outcome:
-    """Ask the user to correct `field`; raises when they were asked often enough."""
+def reask(world: World, node: Node, scope: Scope, problem: Problem) -> Outcome:
+    """Ask the user to correct the failing field; when asked often enough, the step has failed."""
     rounds = scope.kept("rounds", 0)
     if rounds >= world.options.max_corrections:
-        scope.keep("rounds", 0)
-        raise FlowExecutionError(f"the input is still not right after {rounds} tries: {message}")
+        text = f"the input is still not right after {rounds} tries: {problem.message}"
+        return failures.after_error(world, node, scope, FlowExecutionError(text))
     scope.keep("rounds", rounds + 1)
     please = world.phrases.say("invalid_input", language_of(world, scope))
-    text = f"❌ {message}\n\n{please}"
+    text = f"❌ {problem.message}\n\n{please}"
+    drop_tentative(scope)
     deliver(scope, joined(take_queue(scope), here(scope, text)))
     scope.keep("question", text)
-    return Need("user", field if node.kind == "SAY-GET" else CORRECTION, {"field": field})
+    name, pii = CORRECTION, answers.is_secret(scope, problem.field)
+    if node.kind == "SAY-GET":
+        name = str(node.spec.get("variable") or "")
+        pii = pii or (problem.field == name and bool(scope.kept("pii")))
+    return answers.wait(world, node, scope, name, field=problem.field, pii=pii)
 
 
-def take_correction(node: Node, scope: Scope, answer: Answer) -> None:
+def take_correction(scope: Scope, answer: Answer) -> None:
     """Store a correction in the field it was asked for."""
-    from saywhy.flows.asking import take_input
-
-    asked = scope.asked
-    field = asked.args["field"] if asked and asked.args else ""
-    text = take_input(scope, answer)
-    if field:
-        scope.set((scope.frame.scope, str(field)), text)
+    field = answers.field_of(scope.asked) if scope.asked else ""
+    answers.store(scope, field, answers.take_input(scope, answer))
 
 
 def first_problem(world: World, node: Node, scope: Scope) -> Problem | None:
@@ -124,25 +132,62 @@ def _custom(world: World, node: Node, scope: Scope, rules: Mapping[str, Any]) ->
     verdict = _verdict(world, scope, str(name))
     if not isinstance(verdict, Mapping) or verdict.get("isValid") is not False:
         return []
-    errors = verdict.get("errors") or ["not valid"]
-    field = scope.kept("lastVariable") or _last_asked(scope)
-    return [Problem(str(error), field) for error in errors]
+    errors = verdict.get("errors") or "not valid"
+    told = [errors] if isinstance(errors, str) else list(errors)
+    field = str(node.spec.get("variable") or "") if node.kind == "SAY-GET" else ""
+    return [Problem(str(error), field or _last_asked(scope)) for error in told]
 
 
 def _verdict(world: World, scope: Scope, name: str) -> Any:
     """Call the validator with the variables and the frame; one that raises lets all pass."""
-    variables = FlowNames(world, scope).merged()
+    names = FlowNames(world, scope)
+    variables = names.merged()
     scope.reads.extend((scope.frame.scope, key) for key in scope.names(scope.frame.scope))
     scope.exact = False
-    frame = {"flowName": scope.frame.name, "userId": scope.peek(("session", "userId"))}
     note = scope.noted()
-    if note:
-        return note.get("value") if isinstance(note, Mapping) else note.value
-    answer = run_function(world, scope, name, [thaw(variables), frame])
-    scope.note({"value": answer.value, "error": answer.error, "facts": {}})
-    return None if answer.error else answer.value
+    if isinstance(note, Mapping):
+        value, error, after = note["value"], note["error"], note["after"]
+    elif isinstance(note, Answer):
+        value, error, after = note.value, note.error, note.facts.get("after")
+    else:
+        answer = run_function(world, scope, name, [thaw(variables), _frame(scope)])
+        value, error, after = answer.value, answer.error, answer.args_after
+        scope.note({"value": value, "error": error, "after": after})
+    if after:
+        _keep_changes(scope, variables, after[0])
+    return None if error else value
+
+
+def _frame(scope: Scope) -> dict[str, Any]:
+    """What a validator is told of the flow, under the names that hosts know."""
+    frame = scope.frame
+    return {
+        "flowName": frame.name,
+        "flowId": scope.chart.id,
+        "flowVersion": scope.chart.meta.get("version", ""),
+        "userId": scope.peek(("session", "userId")),
+        "startTime": scope.kept("started", 0),
+        "inputStack": (scope.kept("input") or [])[:1],
+    }
+
+
+def _keep_changes(scope: Scope, before: FrozenDict, after: Any) -> None:
+    """What a validator changed in the variables stays changed. spec: flow-engine 3.3"""
+    changed = freeze(after)
+    if not isinstance(changed, FrozenDict):
+        return
+    for name, value in changed.items():
+        if name not in before or not same(before[name], value):
+            scope.set((scope.frame.scope, name), value)
 
 
 def _last_asked(scope: Scope) -> str:
-    node = scope.chart.nodes.get(scope.kept("lastAsk") or "")
-    return str(node.spec.get("variable") or "") if node else ""
+    """The variable of the newest SAY-GET: of this flow, else of a caller on the same variables."""
+    kept = scope.kept("lastVariable")
+    if kept:
+        return str(kept)
+    frames = scope.cursor.frames
+    for frame in reversed(frames[: frames.index(scope.frame)]):
+        if frame.scope == scope.frame.scope and frame.data.get("lastVariable"):
+            return str(frame.data["lastVariable"])
+    return ""

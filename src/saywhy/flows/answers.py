@@ -1,0 +1,126 @@
+"""From what the user types to a stored answer: waiting for it, shaping it, keeping it.
+
+Asking is `asking`'s, checking is `validation`'s; both wait and store through here, so that keypad
+settings and sensitive answers are treated alike in a first question and in a correction.
+spec: flow-engine 3.2, 9
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from saywhy.chart.model import Node
+from saywhy.chart.outcome import Answer, Need
+from saywhy.chart.scope import Scope
+from saywhy.expr.template import fill_paths
+from saywhy.flows.evaluate import FlowNames, condition, is_truthy
+from saywhy.flows.world import World
+from saywhy.values import freeze
+
+SECRETS: Final = ("session", "secrets")
+DIGITS: Final = ("cargo", "digits")
+VOICE: Final = ("cargo", "voice")
+
+_KEY: Final = re.compile(r"[\s.,;:!?¿¡\"'()\[\]-]*([0-9*#])[\s.,;:!?¿¡\"'()\[\]-]*")
+_DIGIT: Final = re.compile(r"[0-9]")
+
+
+# ------------------------------------------------------------------ waiting
+
+
+def wait(world: World, node: Node, scope: Scope, name: str, *, field: str, pii: bool) -> Need:
+    """The Need for the user's next words, which go to the variable `field`."""
+    if node.spec.get("digits") is not None and field == (node.spec.get("variable") or ""):
+        _offer_keypad(world, node, scope)
+    scope.keep("pii", pii)
+    args = {"pii": True} if pii else {}
+    return Need("user", name, {**args, "field": field} if field != name else args or None)
+
+
+def field_of(asked: Need) -> str:
+    """The variable that the answer to a Need of `wait` goes to; empty for none."""
+    args: Mapping[str, Any] = asked.args or {}
+    return str(args.get("field", asked.name))
+
+
+def _offer_keypad(world: World, node: Node, scope: Scope) -> None:
+    """Tell the host's keypad what is expected, for as long as the question is open."""
+    names = FlowNames(world, scope)
+    digits, reads = fill_paths(node.spec["digits"], names)
+    scope.reads.extend(key for key in map(names.key, reads) if key is not None)
+    scope.set(DIGITS, digits)
+
+
+def withdraw_keypad(scope: Scope) -> None:
+    """The question is no longer open: nothing is expected from the keypad."""
+    if scope.has(*DIGITS):
+        scope.delete(DIGITS)
+
+
+def is_on(world: World, scope: Scope, setting: Any) -> bool:
+    """A switch of a step: true, or a condition on the flow's variables."""
+    if isinstance(setting, str):
+        return condition(world, scope, setting)[0]
+    return bool(setting)
+
+
+# ------------------------------------------------------------------ taking
+
+
+def take_input(scope: Scope, answer: Answer) -> str:
+    """The user's words: noted as read, kept as the frame's `userInput`."""
+    text = str(answer.value or "").strip()
+    message = answer.facts.get("message", 0)
+    scope.reads.append(("input", str(message)))
+    scope.keep("input", [text, message])
+    withdraw_keypad(scope)
+    scope.keep("question", None)
+    scope.keep("justResumed", False)
+    return text
+
+
+def store(scope: Scope, field: str, text: str) -> None:
+    """Put an answer in its variable. A sensitive one is masked in every record from here on."""
+    if scope.kept("pii") and text:
+        scope.secrets = (text,)
+        known = scope.peek(SECRETS) or ()
+        scope.staged[SECRETS] = freeze([*known, text])  # no operation: a record would tell it
+    if field:
+        scope.set((scope.frame.scope, field), text)
+
+
+def is_secret(scope: Scope, field: str) -> bool:
+    """Whether what stands in `field` is a sensitive answer."""
+    value = scope.peek((scope.frame.scope, field))
+    return isinstance(value, str) and value in (scope.peek(SECRETS) or ())
+
+
+# ------------------------------------------------------------------ spoken answers
+
+
+def shaped(world: World, node: Node, scope: Scope, text: str) -> str:
+    """A spoken answer to a keypad question as its keys, where it fits; anything else as it is."""
+    digits = scope.peek(DIGITS)
+    if not isinstance(digits, Mapping) or not is_truthy(scope.read(VOICE)):
+        return text
+    if is_on(world, scope, node.spec.get("asSpoken")):
+        return text
+    most = _number(digits.get("max"))
+    if most is None:
+        return text
+    if most == 1:  # a digit inside a sentence is never a key press
+        key = _KEY.fullmatch(text)
+        return key[1] if key else text
+    found = _DIGIT.findall(text)
+    return "".join(found) if (_number(digits.get("min")) or 1) <= len(found) <= most else text
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
