@@ -6,10 +6,10 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, Final, Self, cast
 
-from saywhy.cli.demo.functions import LEDGER_VARIABLE
 from saywhy.errors import SaywhyError
 
 HERE: Final = Path(__file__).parent
@@ -32,11 +32,11 @@ def chat_command(store: Path, session_id: str) -> list[str]:
 class ChatProcess:
     """A running chat. `start` is what it said about where the conversation stands."""
 
-    def __init__(self, store: Path, session_id: str, ledger: Path) -> None:
+    def __init__(self, command: list[str], folder: Path, environment: Mapping[str, str]) -> None:
         self._process = subprocess.Popen(
-            [*chat_command(store, session_id), "--json"],
-            cwd=HERE,
-            env={**os.environ, LEDGER_VARIABLE: str(ledger)},
+            [*command, "--json"],
+            cwd=folder,
+            env={**os.environ, **environment},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -46,11 +46,15 @@ class ChatProcess:
 
     def say(self, text: str, message_id: str) -> dict[str, Any]:
         """Send a message and give what came of it."""
+        self.send(text, message_id)
+        return self._read()
+
+    def send(self, text: str, message_id: str) -> None:
+        """Send a message and do not wait."""
         message = json.dumps({"content": text, "message_id": message_id})
         stdin = cast(IO[str], self._process.stdin)
         stdin.write(message + "\n")
         stdin.flush()
-        return self._read()
 
     def kill(self) -> None:
         """End the process without a warning (SIGKILL)."""
@@ -79,5 +83,4 @@ class ChatProcess:
         return self
 
     def __exit__(self, *ignored: object) -> None:
-        if self._process.poll() is None:
-            self.leave()
+        self.leave()

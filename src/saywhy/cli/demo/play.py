@@ -66,18 +66,25 @@ class _Story:
 
     def play(self) -> None:
         """From the first line to the last."""
-        from saywhy.cli.demo.child import HERE, ChatProcess
+        from saywhy.cli.demo.child import HERE
 
         self.session = self._free_name()
         self._line("A payment, played by itself. No key, no server.")
         self._line(f"The flows are in {HERE / 'payment.flows.json'}")
         self._line()
-        with ChatProcess(self.store, self.session, self.ledger) as chat:
+        with self._chat() as chat:
             self._until_killed(chat)
-        with ChatProcess(self.store, self.session, self.ledger) as chat:
+        with self._chat() as chat:
             self._until_paid(chat)
         self._why()
         self._hand_over()
+
+    def _chat(self) -> ChatProcess:
+        from saywhy.cli.demo.child import HERE, ChatProcess, chat_command
+        from saywhy.cli.demo.functions import LEDGER_VARIABLE
+
+        command = chat_command(self.store, self.session)
+        return ChatProcess(command, HERE, {LEDGER_VARIABLE: str(self.ledger)})
 
     def _until_killed(self, chat: ChatProcess) -> None:
         self._says(

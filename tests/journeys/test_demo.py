@@ -1,0 +1,123 @@
+"""The demo: it runs in an empty folder, charges once, and its last reply can be explained."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PLACE = re.compile(r"payment\.flows\.json:\d+$")
+
+
+def saywhy(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the program in a folder, with a home of its own."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder.parent / "cache")}
+    environment.pop("SAYWHY_STORE", None)
+    return subprocess.run(
+        [sys.executable, "-m", "saywhy", *arguments],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("demo") / "empty"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture(scope="module")
+def played(folder: Path) -> str:
+    """What the demo printed."""
+    done = saywhy(folder, "demo")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout
+
+
+def after(text: str, heading: str) -> str:
+    return text.partition(heading)[2]
+
+
+def test_the_story(played: str) -> None:
+    """Asked, told the fee, killed, taken up, confirmed twice, charged once."""
+    for earlier, later in zip(STORY, STORY[1:], strict=False):
+        assert later in after(played, earlier), f"{later!r} does not come after {earlier!r}"
+
+
+STORY = (
+    "you:     pay\nsaywhy:  Who gets the money?",
+    "you:     Ann\nsaywhy:  How much?",
+    "you:     80\nsaywhy:  Sending 80 costs 8, a tenth of it.",
+    "Send 80 to Ann, 88 in all? Say confirm.",
+    "kill -9: the program is gone",
+    "saywhy:  Send 80 to Ann, 88 in all? Say confirm.",
+    "you:     confirm\nsaywhy:  Sent 80 to Ann, receipt R-8000.",
+    "you:     confirm\nsaywhy:  Sent 80 to Ann, receipt R-8000.",
+    "the same reply, nothing done again",
+    "Charges in the ledger: 1",
+    "Why was that said?",
+    "Ask yourself: saywhy why",
+)
+
+
+def test_it_is_plain_text_and_explains_each_line(played: str) -> None:
+    """Without a terminal there are no escape codes; each thing said has a note."""
+    assert "\x1b" not in played
+    assert played.count("         . ") >= 7
+
+
+def test_nothing_is_left_behind(folder: Path, played: str) -> None:
+    """The folder is as empty as before."""
+    assert played
+    assert list(folder.iterdir()) == []
+
+
+def check_explanation(text: str) -> None:
+    """The condition with its values, the tool result, the user's words: each with its line."""
+    assert '"Sent 80 to Ann, receipt R-8000.' in text
+    for cause in (
+        'CASE "done" of Pay chose `fee > 5` (fee = 8)',
+        'fee = 8 is the result of tool fee-for({"amount": 80})',
+        'the user said in turn 3: "80"',
+        'the user said in turn 2: "Ann"',
+    ):
+        (line,) = [line for line in text.splitlines() if cause in line]
+        assert PLACE.search(line), line
+
+
+def test_why_in_the_demo(played: str) -> None:
+    """The demo ends with the reasons of its last reply."""
+    check_explanation(after(played, "Why was that said?"))
+
+
+@pytest.mark.usefixtures("played")
+def test_why_after_the_demo(folder: Path) -> None:
+    """So does `saywhy why`, run afterwards in the same folder."""
+    done = saywhy(folder, "why")
+    assert done.returncode == 0, done.stderr
+    assert "this is the last demo's conversation" in done.stderr
+    check_explanation(done.stdout)
+
+
+def test_again_in_a_store(folder: Path, played: str) -> None:
+    """--store keeps the conversation; a second run tells the same story under another name."""
+    elsewhere = folder.parent / "kept"
+    elsewhere.mkdir()
+    first = saywhy(elsewhere, "demo", "--store", "kept.db")
+    second = saywhy(elsewhere, "demo", "--store", "kept.db")
+    assert first.stdout == second.stdout
+    assert first.stdout.startswith(played.partition("Ask yourself")[0])
+    assert (elsewhere / "kept.db").exists()
+    for session in ("demo", "demo-2"):
+        done = saywhy(elsewhere, "why", "--store", "kept.db", "--session", session)
+        check_explanation(done.stdout)
