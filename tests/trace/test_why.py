@@ -23,7 +23,7 @@ Make = Callable[..., Any]
 def lines(chain: Chain) -> list[str]:
     """The text with single blanks, places and indentation told apart by ` | `."""
     found: list[str] = []
-    for line in chain.text().splitlines():
+    for line in chain.text(400).splitlines():
         text, *place = line.strip().split("  ")
         depth = (len(line) - len(line.lstrip())) // 2
         where = "".join(place).strip()
@@ -62,77 +62,6 @@ def test_a_reply_down_to_its_roots(payment: Any) -> None:
         "> > > limit = 100 is the declared default of Pay | Pay.flows.json",
         '> > because Pay was started, as the user said in turn 1: "pay"',
     ]
-
-
-def test_places_stand_in_one_column(payment: Any) -> None:
-    """Where each line comes from can be read down the right side, however long the lines are."""
-    text = why(payment.trace).text()
-    columns = {line.index("  P") for line in text.splitlines() if ".json" in line and "  P" in line}
-    assert len(columns) == 1
-    narrow = why(payment.trace).text(width=75).splitlines()
-    short, long = narrow[1], narrow[9]
-    assert short.index("  Charge.flows.json:10") == len(narrow[2].partition("  Pay.flows")[0])
-    assert long.endswith('({"amount": "80"})  Pay.flows.json:30')
-
-
-def test_folders_are_shown_where_they_fit(payment: Any) -> None:
-    """A place is the path as it was loaded, so that it can be opened; in a narrow text its name."""
-    charts = [
-        msgspec.structs.replace(
-            chart,
-            nodes={
-                name: msgspec.structs.replace(
-                    node, place=("some/folder/" + node.place[0], *node.place[1:])
-                )
-                for name, node in chart.nodes.items()
-                if node.place
-            },
-        )
-        for chart in payment.charts
-    ]
-    chain = why(Trace(payment.commits, charts, payment.messages))
-    assert chain.text(width=140).splitlines()[1].endswith("  some/folder/Charge.flows.json:10")
-    assert chain.text(width=100).splitlines()[1].endswith("  Charge.flows.json:10")
-
-
-def test_the_chain_as_data(payment: Any) -> None:
-    """The same as plain data: causes, links between them, roots by kind, places."""
-    chain = why(payment.trace)
-    data = json.loads(json.dumps(chain.to_json()))
-    assert data["target"] == 0
-    assert data["left_out"] == 0
-    assert data["marks"] == []
-    causes = {cause["id"]: cause for cause in data["causes"]}
-    roots = {causes[number]["root"]: causes[number] for number in data["roots"]}
-    assert set(roots) == {"words", "tool", "default"}
-    assert roots["tool"]["value"] == {"total": 8, "for": "80"}
-    assert roots["tool"]["place"] == {
-        "file": "Pay.flows.json",
-        "line": 30,
-        "column": 3,
-        "pointer": "/steps/2",
-    }
-    decision = next(cause for cause in data["causes"] if cause["kind"] == "decision")
-    assert decision["read"] == [
-        {"name": "fee.total", "value": 8},
-        {"name": "limit", "value": 100},
-    ]
-    assert decision["details"] == ["`fee.total > limit` was false (fee.total = 8, limit = 100)"]
-    kinds = {link["kind"] for link in data["links"]}
-    assert kinds == {"wrote", "read", "answer", "decision", "caller"}
-    for link in data["links"]:
-        assert {link["effect"], link["cause"]} <= set(causes)
-
-
-def test_every_cause_stands_in_the_chain_once(payment: Any) -> None:
-    """A chain is a graph: what caused two things is one cause with two links."""
-    chain = why(payment.trace)
-    known = [(cause.kind, cause.commit, cause.name, cause.sentence) for cause in chain.causes]
-    assert len(known) == len(set(known))
-    links = [(link.effect, link.cause, link.kind, link.key) for link in chain.links]
-    assert len(links) == len(set(links))
-    amount = next(cause for cause in chain.causes if cause.name == "amount")
-    assert len([link for link in chain.links if link.cause == amount.id]) == 2
 
 
 # ------------------------------------------------------------------ targets
@@ -436,7 +365,7 @@ def test_reads_that_are_not_exactly_known_are_marked(payment: Any) -> None:
     ]
     chain = why(Trace(commits, payment.charts, payment.messages))
     assert chain.marks == ["not all that is named here need have been read"]
-    assert "[not all that is named here need have been read]" in chain.text()
+    assert "[not all that is named here need have been read]" in chain.text(400)
 
 
 def test_a_record_that_begins_late(payment: Any) -> None:

@@ -6,6 +6,7 @@ it is explained elsewhere, or leaves it out where that goes without saying.
 
 from __future__ import annotations
 
+import textwrap
 from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
@@ -141,12 +142,29 @@ def _label(cause: Cause) -> str:
 
 def _laid_out(lines: list[_Line], width: int) -> str:
     texts = [INDENT * line.depth + line.text for line in lines]
-    places = _place_texts([line.place for line in lines], width - max(map(len, texts)) - 2)
-    room = width - max(map(len, places)) - 2
-    column = max([NARROWEST, *(len(text) for text in texts if len(text) <= room)])
-    return "\n".join(
-        f"{text:<{column}}  {place}" if place else text
-        for text, place in zip(texts, places, strict=True)
+    longest = max(map(len, texts))
+    places = _place_texts([line.place for line in lines], width - longest - 2)
+    column = max(NARROWEST, min(longest, width - max(map(len, places)) - 2))
+    laid: list[str] = []
+    for text, place in zip(texts, places, strict=True):
+        first, *more = _broken(text, column)
+        laid += [f"{first:<{column}}  {place}" if place else first, *more]
+    return "\n".join(laid)
+
+
+def _broken(text: str, column: int) -> list[str]:
+    """The text in lines that end before the places; what goes on stands further in."""
+    if len(text) <= column:
+        return [text]
+    sentence = text.lstrip()
+    indent = " " * (len(text) - len(sentence))
+    return textwrap.wrap(
+        sentence,
+        column,
+        initial_indent=indent,
+        subsequent_indent=indent + 2 * INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 
