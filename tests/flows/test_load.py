@@ -241,3 +241,12 @@ def test_values_no_conversation_can_hold_are_problems() -> None:
     assert problem.place.pointer == "/0/steps/0/value"
     step = {**step, "value": [UNDEFINED, Date(0)]}
     assert load_definitions([{**FLOW, "steps": [step]}]).problems == ()
+
+
+def test_something_else_than_a_list() -> None:
+    """A host's slip is a problem as well."""
+    (problem,) = load_definitions(7).problems  # type: ignore[arg-type]
+    assert problem.message == "flows must be a list, this is the number 7"
+    (problem,) = load_definitions([FLOW, 7]).problems
+    assert problem.message == "flows or tools are wanted here, this is the number 7"
+    assert problem.place.pointer == "/1"

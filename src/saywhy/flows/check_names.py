@@ -20,7 +20,7 @@ from saywhy.expr.template import path_of
 from saywhy.flows.check_tools import local_function
 from saywhy.flows.model import Flow, Library
 from saywhy.flows.reach import CALLER, WRITERS, Reaches
-from saywhy.flows.read_flow import list_of, object_of
+from saywhy.flows.read_flow import list_of, object_of, text_of
 from saywhy.flows.runtime_names import RUNTIME_NAMES
 from saywhy.flows.source import join
 from saywhy.flows.spot import Known, Spot
@@ -178,8 +178,8 @@ class NameCheck:
         if use.whole and use.spot.step.type in ("SET", "RETURN"):
             return f"if the text is meant, give it quotes of its own: \"'{use.name}'\""
         functions = self.known.functions or ()
-        own = [use.spot.get("variable")] if use.path[0] == "inputValidation" else []
-        close = did_you_mean(use.name, [*known, *filter(None, own), *RUNTIME_NAMES, *functions])
+        own = [text_of(use.spot.get("variable"))] if use.path[0] == "inputValidation" else []
+        close = did_you_mean(use.name, [*known, *own, *RUNTIME_NAMES, *functions])
         if close:
             return close
         for flow in self.library.flows:

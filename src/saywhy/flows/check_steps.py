@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any, Final, TypeGuard
 
 from saywhy.errors import Problem, did_you_mean
-from saywhy.flows.check_flow import matches_type
+from saywhy.flows.check_arguments import check_arguments
 from saywhy.flows.check_keys import ALL_STEP_KEYS, COMMON_KEYS, STEP_KEYS, misspelt_keys
 from saywhy.flows.graph import CALL_TYPES, target_of
 from saywhy.flows.read_flow import kind_of, list_of
@@ -49,7 +49,7 @@ def _type(spot: Spot) -> Iterator[Problem]:
         where = "the `onFail` step" if spot.rescue else "the step"
         hint = f"use one of {', '.join(STEP_TYPES)}"
         yield spot.problem(f"{where} has no `type`", hint=hint)
-    elif written not in _CHECKS and written != "FORM":  # FORM was refused when it was read
+    elif spot.step.type not in _CHECKS and written != "FORM":  # FORM was refused when it was read
         near = str(written).upper().replace("_", "-").strip()
         hint = did_you_mean(near, STEP_TYPES) or f"use one of {', '.join(STEP_TYPES)}"
         yield spot.problem(f'unknown step type "{written}"', "type", hint=hint)
@@ -212,49 +212,7 @@ def _call_tool(spot: Spot) -> Iterator[Problem]:
         )
         yield spot.problem(f'no tool has the id "{wanted}"', "tool", hint=hint, known_names=known)
     elif isinstance(args, dict) and args:
-        yield from _arguments(spot, args, tool.raw)
-
-
-def _arguments(spot: Spot, args: dict[str, Any], tool: Any) -> Iterator[Problem]:
-    from saywhy.tools.schema import is_object_form, normalise
-
-    try:
-        schema = normalise(tool)[0]
-        properties: Any = schema.get("properties") or {}
-        required = [name for name in schema.get("required") or () if isinstance(name, str)]
-    except (TypeError, AttributeError):
-        return  # a schema that is none is reported with its tool
-    wanted = spot.get("tool")
-    for name in required:
-        if name not in args:
-            message = f'the tool "{wanted}" needs the argument "{name}"'
-            hint = did_you_mean(name, [key for key in args if key not in properties])
-            yield spot.problem(message, "args", hint=hint or f'add "{name}" to `args`')
-    closed = schema.get("additionalProperties") is False
-    flat = not is_object_form(tool.get("parameters") or tool.get("schema") or {})
-    for name, value in args.items():
-        if name in properties:
-            yield from _argument_type(spot, name, value, properties[name])
-        elif closed or flat:
-            message = f'the tool "{wanted}" takes no argument "{name}"'
-            hint = did_you_mean(name, list(properties)) or "remove it"
-            severity = "error" if closed and not flat else "warning"
-            yield spot.problem(
-                message, "args", name, hint=hint, severity=severity, known_names=list(properties),
-                at_key=True
-            )  # fmt: skip
-
-
-def _argument_type(spot: Spot, name: str, value: Any, schema: Any) -> Iterator[Problem]:
-    """A literal of the wrong type. A whole `{{path}}` may be anything, null becomes a default."""
-    kind = schema.get("type") if isinstance(schema, dict) else None
-    if not isinstance(kind, str) or value is None or matches_type(value, kind):
-        return
-    if isinstance(value, str) and re.fullmatch(r"\s*\{\{.*\}\}\s*", value, re.DOTALL):
-        return
-    message = f'the argument "{name}" should be of type {kind}, this is {kind_of(value)}'
-    hint = f"write a {kind}, or a template that gives one: {{{{{name}}}}}"
-    yield spot.problem(message, "args", name, hint=hint, severity="warning")
+        yield from check_arguments(spot, args, tool)
 
 
 def _flow(spot: Spot) -> Iterator[Problem]:

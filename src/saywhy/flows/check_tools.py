@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from saywhy.errors import Problem, did_you_mean
+from saywhy.flows.check_arguments import has_odd_required
 from saywhy.flows.model import Library, ToolDefinition
 from saywhy.flows.source import join
 from saywhy.flows.spot import Known
@@ -41,6 +42,9 @@ def check_tools(library: Library, known: Known) -> Iterator[Problem]:
             message = f"tool {tool.id} does not say what it takes"
             hint = 'add "parameters": {"type": "object", "properties": {…}}'
             yield replace(tool_problem(tool, message, "", hint), severity="warning")
+        if has_odd_required(tool):
+            message = f"`required` of tool {tool.id} must be a list of names"
+            yield tool_problem(tool, message, "/required", 'write ["amount", "to"]')
         yield from _function(tool, known)
         implementation = tool.raw.get("implementation")
         if isinstance(implementation, Mapping) and "responseMapping" in implementation:

@@ -77,13 +77,16 @@ class _Loader:
         if document.value is not None or not document.problems:
             self.content(document.value, document.source.place(""), document.source)
 
-    def given(self, given: Definitions, kind: Kind) -> None:
+    def given(self, given: Any, kind: Kind) -> None:
         if given is None:
             return
         if isinstance(given, str | Path):
             self.file(given)
         elif isinstance(given, Mapping):
             self.python(given, "", kind)
+        elif not isinstance(given, Iterable):
+            message = f"{kind}s must be a list, this is {kind_of(given)}"
+            self.problems.append(Problem(message, hint="hand over a list of objects or of paths"))
         else:
             for index, item in enumerate(given):
                 if isinstance(item, str | Path):
@@ -191,8 +194,8 @@ def _read_text(path: str | Path) -> str | Problem:
     try:
         with Path(path).open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
-    except OSError as bad:
-        reason = (bad.strerror or type(bad).__name__).lower()
+    except (OSError, ValueError) as bad:  # ValueError: a name no file can have
+        reason = (getattr(bad, "strerror", None) or "no file can have this name").lower()
         return Problem(f"cannot read this file: {reason}", place, "check the path")
     if len(data) > MAX_BYTES:
         return Problem(f"larger than {MAX_BYTES // 1_000_000} MB", place, "is this a flow file?")

@@ -92,12 +92,13 @@ class _StepReader:
                 hint = "put the steps into a flow of their own and go there with a FLOW step"
             self.problems.append(Problem(message, place, hint, flow=self.flow))
             return None
-        step_type = raw.get("type")
+        written = raw.get("type")
+        step_type = written if isinstance(written, str) else ""
         if step_type == "FORM":
             self.problems.append(_form_problem(raw, place, self.flow))
         return Step(
             id=text_of(raw.get("id")),
-            type=step_type if isinstance(step_type, str) else "",
+            type=step_type,
             raw=raw,
             pointer=pointer,
             place=place,
