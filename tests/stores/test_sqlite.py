@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 
 from saywhy.errors import CallerError
 from saywhy.stores.sqlite import SqliteStore
-from saywhy.stores.store import Claim
+from saywhy.stores.store import Claim, Timer
 from saywhy.testing.check_store import STORE_CHECKS, check_promise
 from saywhy.testing.store_parts import Check, begin, call, finish, take_over
 
@@ -197,6 +198,29 @@ def test_secrets_leave_the_file(tmp_path: Path) -> None:
     contents = (tmp_path / "s.db").read_bytes()
     assert secret not in contents
     assert kept not in contents
+
+
+def test_asks_no_clock_but_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leases, limits and timers hold whatever the clock of the process says."""
+
+    def broken() -> float:
+        raise AssertionError("the process's clock was asked")
+
+    async def scene() -> None:
+        async with SqliteStore(tmp_path / "s.db") as store:
+            claim = await begin(store)
+            assert await store.claim("two", 30, "s") is None
+            await store.renew(claim, 0.0)
+            claim = await take_over(store)
+            timers = [Timer(0, b"past"), Timer(4e12, b"in the year 2096")]
+            await store.finish(claim, b"", b"", messages=(), commits=(), timers=timers)
+            assert [timer.payload for timer in await store.due()] == [b"past"]
+            assert await store.allow("ann", "pay", 1, 60_000) is None
+            assert await store.allow("ann", "pay", 1, 60_000) is not None
+
+    monkeypatch.setattr(time, "time", broken)
+    monkeypatch.setattr(time, "time_ns", broken)
+    asyncio.run(scene())
 
 
 def test_a_turn_writes_no_more_in_a_long_conversation(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ class SqliteStore:
     async def close(self) -> None:
         opened, self._opened = self._opened, None
         if opened is not None:
-            for part in opened:
+            for part in reversed(opened):  # whoever leaves last folds the log into the file
                 await asyncio.to_thread(part.close)
         self._bell.ring()
 
