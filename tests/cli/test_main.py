@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from .conftest import Run
@@ -51,12 +51,15 @@ def test_help_is_quick() -> None:
     assert not modules & (heavy | ours)
 
 
-def test_help_takes_less_than_400_ms() -> None:
-    """The best of five runs of `saywhy --help` is under 400 ms."""
-    assert min(seconds_of_help() for _ in range(5)) < 0.4
+def test_help_costs_less_than_400_ms() -> None:
+    """`saywhy --help` takes under 400 ms of a processor, whatever else the machine does."""
+    assert min(seconds_of_help() for _ in range(3)) < 0.4
 
 
 def seconds_of_help() -> float:
-    began = time.perf_counter()
-    subprocess.run([str(PROGRAM), "--help"], capture_output=True, check=True)
-    return time.perf_counter() - began
+    """What one run used, not how long it took: tests may run side by side."""
+    process = subprocess.Popen([str(PROGRAM), "--help"], stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return used.ru_utime + used.ru_stime

@@ -7,8 +7,8 @@ edges are dotted, mounted charts and the branches of a fork are boxes of their o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from saywhy.chart.check import END, targets
 from saywhy.chart.commit import Commit
@@ -55,6 +55,36 @@ def mermaid(
             "  classDef visited fill:#d9f2d9,stroke:#2e7d32,stroke-width:2px",
             "  classDef missed opacity:0.5",
         ]
+    return "\n".join(lines) + "\n"
+
+
+class Link(NamedTuple):
+    """A way from a node of one chart into another chart, for `mermaid_set`."""
+
+    chart: str
+    """Id of the chart with the node."""
+    node: str
+    target: str
+    """Id of the other chart; what is no chart of the set is drawn as a node of its own."""
+    label: str = ""
+
+
+def mermaid_set(charts: Sequence[Chart], links: Iterable[Link] = ()) -> str:
+    """Several charts in one picture, each in a box of its own, with ways from one to another."""
+    drawing = _Drawing(Charts(), None)
+    boxes = {chart.id: f"f{number}" for number, chart in enumerate(charts)}
+    lines = ["flowchart TD"]
+    for chart in charts:
+        lines += drawing.box(boxes[chart.id], _escaped(chart.name), chart, "", ())
+    nodes = {chart.id: {node: at for at, node in enumerate(chart.nodes)} for chart in charts}
+    outside: dict[str, str] = {}
+    for link in dict.fromkeys(links):
+        target = boxes.get(link.target) or outside.get(link.target)
+        if target is None:
+            target = outside[link.target] = f"o{len(outside)}"
+            lines.append(f'  {target}(["{_escaped(link.target)}"])')
+        number = nodes[link.chart][link.node]
+        lines.append(f"  {boxes[link.chart]}_{number} {_arrow(link.label, True)} {target}")
     return "\n".join(lines) + "\n"
 
 

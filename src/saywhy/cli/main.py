@@ -13,6 +13,7 @@ import typer
 from saywhy.cli.chat import chat
 from saywhy.cli.check import check
 from saywhy.cli.demo.play import demo
+from saywhy.cli.draw import draw
 from saywhy.cli.output import make_streams_safe, say_error
 from saywhy.cli.test import test
 from saywhy.cli.why import why
@@ -27,7 +28,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (chat, check, test, why, demo):
+for command in (chat, check, test, why, draw, demo):
     app.command()(command)
 
 
