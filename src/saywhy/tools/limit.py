@@ -15,7 +15,7 @@ from saywhy.clock import Clock
 class Limiter(Protocol):
     """Counts calls per user and tool in a sliding window."""
 
-    async def allow(self, user: str, tool: str, requests: int, window_ms: float) -> float | None:
+    async def allow(self, user_id: str, tool: str, requests: int, window_ms: float) -> float | None:
         """None: counted, go ahead. Else the milliseconds until a call would be allowed."""
         ...
 
@@ -34,11 +34,11 @@ class MemoryLimiter:
     def __len__(self) -> int:
         return len(self._calls)
 
-    async def allow(self, user: str, tool: str, requests: int, window_ms: float) -> float | None:
+    async def allow(self, user_id: str, tool: str, requests: int, window_ms: float) -> float | None:
         """None: counted, go ahead. Else the milliseconds until a call would be allowed."""
         now = self._clock.now()
-        calls = self._calls.setdefault((user, tool), deque())
-        self._calls.move_to_end((user, tool))
+        calls = self._calls.setdefault((user_id, tool), deque())
+        self._calls.move_to_end((user_id, tool))
         while len(self._calls) > self._users:
             self._calls.popitem(last=False)
         while calls and calls[0] <= now - window_ms:
