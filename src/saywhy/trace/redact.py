@@ -20,6 +20,7 @@ from urllib.parse import quote, quote_plus
 import msgspec
 
 from saywhy.chart.commit import Commit
+from saywhy.trace.clean import is_clean
 from saywhy.trace.rewrite import Rewriter
 from saywhy.trace.sensitive import SensitiveNames, gives_away
 from saywhy.values import BigInt, Key
@@ -117,6 +118,8 @@ class Redactor:
         """
         if commit.secrets:
             self.learn(commit.secrets)
+        elif not self._exact and is_clean(commit, self.names, self.policy.max_value_bytes):
+            return commit
         masking = _Masking(self)
         changes = masking.changes(commit)
         if masking.tainted and self.learn(masking.tainted):
@@ -141,6 +144,8 @@ class _Masking(Rewriter):
     """One pass over a commit or a value. The budget in bytes is that of one value."""
 
     __slots__ = ("cut", "left", "limit", "names", "redacted", "redactor", "tainted")
+
+    renames = True
 
     def __init__(self, redactor: Redactor) -> None:
         self.redactor = redactor

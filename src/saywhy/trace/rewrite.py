@@ -23,6 +23,9 @@ class Rewriter:
 
     __slots__ = ()
 
+    renames = False
+    """Whether `name` changes anything; paths are looked at only then."""
+
     # ------------------------------------------------------------ to override
 
     def text(self, text: str) -> Any:
@@ -99,7 +102,7 @@ class Rewriter:
         changes: dict[str, Any] = {}
         if commit.ops:
             _note(changes, "ops", commit.ops, _each(commit.ops, self._op))
-        if commit.reads:
+        if commit.reads and self.renames:
             _note(changes, "reads", commit.reads, _each(commit.reads, self._key))
         if commit.decision is not None:
             _note(changes, "decision", commit.decision, self._decision(commit.decision))
@@ -124,7 +127,7 @@ class Rewriter:
 
     def _key(self, key: Key) -> Key:
         """Scope and variable name are the author's; a path inside a value may be data."""
-        if len(key) == 2:
+        if not self.renames or len(key) <= 2:
             return key
         parts = [self.name(part) if isinstance(part, str) else part for part in key[2:]]
         return key if all(map(_is, parts, key[2:])) else (*key[:2], *parts)

@@ -87,14 +87,15 @@ class SensitiveNames:
     def __init__(self, extra: Iterable[str] = (), open: Iterable[str] = ()) -> None:
         self._extra = tuple(words for name in extra if (words := words_of(name)))
         self._open = frozenset(open)
-        self._known: dict[str, bool] = {}
+        self.known: dict[str, bool] = {}
+        """What was judged so far; who asks often may look here first."""
 
     def __contains__(self, name: str) -> bool:
-        known = self._known.get(name)
+        known = self.known.get(name)
         if known is None:
-            if len(self._known) >= self.LIMIT:  # names inside data may be anything: start afresh
-                self._known.clear()
-            known = self._known[name] = self._judge(name)
+            if len(self.known) >= self.LIMIT:  # names inside data may be anything: start afresh
+                self.known.clear()
+            known = self.known[name] = self._judge(name)
         return known
 
     def _judge(self, name: str) -> bool:
