@@ -14,7 +14,7 @@ import pytest
 
 from saywhy.errors import Problem
 from saywhy.flows.check import check_library
-from saywhy.flows.load import load_files
+from saywhy.flows.load import load_definitions, load_files
 
 FOLDER = Path(__file__).parent.parent / "cases/check"
 HEAD = ["- id: pay", "  name: Pay", "  version: '1.0'", "  steps:"]
@@ -58,3 +58,36 @@ def test_each_rule_finds_what_it_should_and_no_more(case: dict[str, Any], tmp_pa
             if key in wanted:
                 value = getattr(problem, key)
                 assert (list(value) if isinstance(value, tuple) else value) == wanted[key]
+
+
+@pytest.mark.parametrize(("flows", "is_too_deep"), [(20, False), (21, True)])
+def test_calls_too_deep(flows: int, is_too_deep: bool) -> None:
+    """A chain of calls that needs more frames than there may be is an error where it begins."""
+    steps = [{"id": "go", "type": "FLOW", "value": f"f{number + 1}"} for number in range(flows)]
+    steps[-1] = {"id": "end", "type": "END"}
+    chain = [
+        {"id": f"f{number}", "name": f"F{number}", "version": "1", "steps": [step]}
+        for number, step in enumerate(steps)
+    ]
+    found = [(p.message, p.place.pointer) for p in check_library(load_definitions(chain))]
+    message = "flows call one another 21 deep from here, 20 are the limit"
+    assert found == ([(message, "/0/steps/0")] if is_too_deep else [])
+
+
+def test_problems_come_in_the_order_of_the_files(tmp_path: Path) -> None:
+    """First the files as they were named, then lines and columns."""
+    bad = "- {id: a, name: A, steps: [{id: x, type: OPS}]}\n- {id: b, steps: []}\n"
+    for name in ("b.yaml", "a.yaml"):
+        (tmp_path / name).write_text(bad, "utf-8")
+    found = check_library(load_files([tmp_path / "b.yaml", tmp_path / "a.yaml"]))
+    places = [(Path(p.place.file).name, p.place.line, p.place.column) for p in found]
+    assert places == sorted(places, key=lambda place: (place[0] != "b.yaml", *place[1:]))
+    assert {place[0] for place in places} == {"a.yaml", "b.yaml"}
+
+
+def test_checking_changes_nothing() -> None:
+    """The library is as it was, and a second check says the same."""
+    library = load_definitions([{"id": "f", "steps": [{"type": "CASE", "branches": {"x": {}}}]}])
+    before = repr(library)
+    assert check_library(library) == check_library(library)
+    assert repr(library) == before

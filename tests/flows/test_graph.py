@@ -65,10 +65,15 @@ def test_circles_are_found_once() -> None:
 
 
 def test_depth_counts_calls_only() -> None:
-    """A replaced flow makes room, a reboot begins anew, and a circle is walked once."""
+    """A replaced flow makes room, a reboot begins anew, circles are left out."""
     loaded = library(
-        a=[go("b")], b=[go("c", "replace")], c=[go("d"), go("a")], d=[go("e", "reboot")], e=[]
+        a=[go("b")], b=[go("c", "replace")], c=[go("d"), go("c")], d=[go("e", "reboot")], e=[]
     )
     depth = deepest_calls(flow_graph(loaded))
-    assert depth["a"] == 3
-    assert depth["c"] == 2
+    assert depth == {"a": 3, "b": 2, "c": 2, "d": 1}
+
+
+def test_a_long_chain_of_flows() -> None:
+    """Thousands of flows are measured without going deep ourselves."""
+    chain = library(**{f"f{n}": [go(f"f{n + 1}")] for n in range(2000)}, f2000=[])
+    assert deepest_calls(flow_graph(chain))["f0"] == 2001

@@ -79,12 +79,12 @@ class NameCheck:
         yield from _one_note(
             self.missing_functions,
             "the host must hand over the functions",
-            "nobody said which functions there are; name them to the check to have them checked",
+            "nobody said which functions there are; name them to the check (--functions)",
         )
         yield from _one_note(
             self.from_host,
             "conditions ask whether these names exist, but no flow sets them:",
-            "they were taken for global variables of the host; name those to have them checked",
+            "they were taken for global variables of the host; name those to the check (--globals)",
         )
         for (_, source), uses in self.from_elsewhere.items():
             names = ", ".join(dict.fromkeys(use.name for use in uses))
@@ -188,7 +188,7 @@ class NameCheck:
                     there = "further down" if flow is use.spot.flow else f"only in flow {flow.id}"
                     return f"it is set {there}, at {step.place}"
         if self.known.globals is None:
-            return "if the host hands it over as a global variable, name it to the check"
+            return "if the host hands it over as a global, name it to the check (--globals)"
         return "set it in an earlier step, or declare it in `variables`"
 
     def _comes_from_host(self, use: Use) -> bool:

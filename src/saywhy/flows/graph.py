@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from typing import Final, Literal, TypeAlias
 
 from saywhy.flows.model import Flow, Library, Step
 
 CallType: TypeAlias = Literal["call", "replace", "reboot"]
+
+Hops: TypeAlias = "dict[str, dict[str, Edge]]"
+"""Flow → target → the step that leads there."""
 
 CALL_TYPES: Final = ("call", "replace", "reboot")
 MAX_DEPTH: Final = 20
@@ -93,19 +97,11 @@ def circles(edges: tuple[Edge, ...]) -> Iterator[tuple[Edge, ...]]:
     Begins each circle at the flow that comes first. Where several steps lead from one flow to the
     next, a `call` is preferred, since it is what makes the stack grow.
     """
-    hops: dict[str, dict[str, Edge]] = {}
-    for edge in edges:
-        if edge.found and not edge.dynamic:
-            known = hops.setdefault(edge.flow, {}).get(edge.target)
-            if known is None or _danger(edge) > _danger(known):
-                hops[edge.flow][edge.target] = edge
+    hops = _within_groups(_hops(edges))
     seen: set[frozenset[str]] = set()
     for start, targets in hops.items():
         for target in targets:
-            path = _shortest(hops, target, start)
-            if path is None:
-                continue
-            names = [start, *path[:-1]]
+            names = [start, *_shortest(hops, target, start)[:-1]]
             if frozenset(names) not in seen:
                 seen.add(frozenset(names))
                 yield tuple(
@@ -113,46 +109,95 @@ def circles(edges: tuple[Edge, ...]) -> Iterator[tuple[Edge, ...]]:
                 )
 
 
+def _hops(edges: tuple[Edge, ...]) -> Hops:
+    hops: Hops = {}
+    for edge in edges:
+        if edge.found and not edge.dynamic:
+            known = hops.setdefault(edge.flow, {}).get(edge.target)
+            if known is None or _danger(edge) > _danger(known):
+                hops[edge.flow][edge.target] = edge
+    return hops
+
+
 def _danger(edge: Edge) -> int:
     return (2 if edge.call_type == "call" else 0) + (0 if edge.conditional else 1)
 
 
-def _shortest(hops: dict[str, dict[str, Edge]], start: str, goal: str) -> list[str] | None:
-    """The flows from `start` to `goal`, both included."""
-    paths = [[start]]
-    seen = {start}
-    for path in paths:  # grows while it is walked: breadth first
-        if path[-1] == goal:
-            return path
-        for target in hops.get(path[-1], ()):
-            if target not in seen:
-                seen.add(target)
-                paths.append([*path, target])
-    return None
+def _within_groups(hops: Hops) -> Hops:
+    """Only the hops from whose end a way leads back: those that lie on a circle."""
+    group = _groups(hops)
+    inner = {
+        flow: {target: edge for target, edge in targets.items() if group[target] == group[flow]}
+        for flow, targets in hops.items()
+    }
+    return {flow: targets for flow, targets in inner.items() if targets}
+
+
+def _groups(hops: Hops) -> dict[str, int]:
+    """Flow → number of its group; flows of one group lead to one another (Kosaraju's way)."""
+    back: dict[str, list[str]] = {}
+    for flow, targets in hops.items():
+        for target in targets:
+            back.setdefault(target, []).append(flow)
+    group: dict[str, int] = {}
+    for root in reversed(_by_finish(hops)):
+        waiting = [root]
+        while waiting:
+            flow = waiting.pop()
+            if flow not in group:
+                group[flow] = group[root] if root in group else len(group)
+                waiting.extend(back.get(flow, ()))
+    return group
+
+
+def _by_finish(hops: Hops) -> list[str]:
+    """The flows in the order in which a walk through all of them is done with each."""
+    finished: list[str] = []
+    seen: set[str] = set()
+    for root in hops:
+        waiting = [(root, False)]
+        while waiting:
+            flow, is_done = waiting.pop()
+            if is_done:
+                finished.append(flow)
+            elif flow not in seen:
+                seen.add(flow)
+                waiting.append((flow, True))
+                waiting.extend((target, False) for target in hops.get(flow, ()))
+    return finished
+
+
+def _shortest(hops: Hops, start: str, goal: str) -> list[str]:
+    """The flows from `start` to `goal`, both included. There is a way: they are of one group."""
+    came_from = {start: start}
+    for flow in (reached := [start]):  # grows while it is walked: breadth first
+        if flow == goal:
+            break
+        for target in hops.get(flow, ()):
+            if target not in came_from:
+                came_from[target] = flow
+                reached.append(target)
+    way = [goal]
+    while way[-1] != start:
+        way.append(came_from[way[-1]])
+    return way[::-1]
 
 
 def deepest_calls(edges: tuple[Edge, ...]) -> dict[str, int]:
-    """Flow id → how many frames may stand on one another from it, circles not counted."""
-    calls: dict[str, set[str]] = {}
+    """Flow id → how many frames may stand on one another from it.
+
+    Edges that lie on a circle are left out: how often one goes round is not known beforehand, and
+    circles are a matter of their own.
+    """
+    grows: dict[str, dict[str, int]] = {}
+    circular = {(edge.flow, edge.target) for circle in circles(edges) for edge in circle}
     for edge in edges:
-        if edge.found and not edge.dynamic and edge.call_type != "reboot":
-            calls.setdefault(edge.flow, set()).add(edge.target)
-    grows = {(e.flow, e.target) for e in edges if e.call_type == "call"}
+        if edge.call_type != "reboot" and edge.found and (edge.flow, edge.target) not in circular:
+            targets = grows.setdefault(edge.flow, {})
+            frames = 1 if edge.call_type == "call" else 0
+            targets[edge.target] = max(frames, targets.get(edge.target, 0))
     depth: dict[str, int] = {}
-
-    def measure(flow: str, above: frozenset[str]) -> int:
-        if flow not in depth:
-            inner = above | {flow}
-            depth[flow] = max(
-                (
-                    measure(target, inner) + ((flow, target) in grows)
-                    for target in calls.get(flow, ())
-                    if target not in inner
-                ),
-                default=1,
-            )
-        return depth[flow]
-
-    for flow in calls:
-        measure(flow, frozenset())
+    for flow in TopologicalSorter(grows).static_order():
+        targets = grows.get(flow, {})
+        depth[flow] = max((depth[target] + more for target, more in targets.items()), default=1)
     return depth
