@@ -1,4 +1,4 @@
-"""Writes the parts of the docs that come from the program: help texts, errors, public names.
+"""Writes the parts of the docs that come from the program: help texts, errors, names, the tree.
 
     python docs/generate.py            writes them
     python docs/generate.py --check    exit code 1 when a page differs from what would be written
@@ -9,6 +9,7 @@ stands between them is replaced. Everything else on the page is written by hand.
 
 from __future__ import annotations
 
+import ast
 import difflib
 import importlib
 import inspect
@@ -27,6 +28,7 @@ PART = re.compile(r"(<!-- begin (\w+)(?: (\S+))? -->\n).*?(<!-- end -->)", re.DO
 HELP_COLUMNS = "88"
 LONGEST_LINE = 88
 LONGEST_DEFAULT = 30
+LONGEST_NOTE = 92
 
 
 def main(arguments: list[str]) -> int:
@@ -105,6 +107,37 @@ def help_text(*command: str) -> str:
 
 def fenced(text: str) -> str:
     return f"```text\n{text}\n```"
+
+
+# ------------------------------------------------------------------ the tree
+
+
+def tree() -> str:
+    """Every module of the package, with the first sentence of its docstring."""
+    source = DOCS.parent / "src" / "saywhy"
+    folders = sorted(path for path in source.rglob("__init__.py") if path.parent != source)
+    parts = [folder_list(source, "saywhy")]
+    for folder in (path.parent for path in folders):
+        parts.append(folder_list(folder, folder.relative_to(source).as_posix() + "/"))
+    return fenced("\n\n".join(parts))
+
+
+def folder_list(folder: Path, title: str) -> str:
+    rows = [title]
+    for path in sorted(folder.glob("*.py")):
+        if path.name != "__init__.py":
+            rows.append(f"  {path.name:<24}{first_sentence(path)}")
+    return "\n".join(rows)
+
+
+def first_sentence(path: Path) -> str:
+    """The first sentence of a module's docstring, or its beginning where it is too long."""
+    text = " ".join((ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").split())
+    for end in (r"(?<=[.?]) ", r"(?<=[.?;]) ", r"(?<=[.?;:]) "):
+        sentence = re.split(end, text, maxsplit=1)[0].rstrip(".:;")
+        if len(sentence) <= LONGEST_NOTE:
+            return sentence
+    return sentence[:LONGEST_NOTE].rsplit(" ", 1)[0] + " …"
 
 
 # ------------------------------------------------------------------ errors
@@ -267,7 +300,12 @@ def first_paragraph(found: Any, name: str = "") -> str:
     return re.sub(r"\s*spec: .*", "", " ".join(text.split()))
 
 
-PARTS: dict[str, Callable[..., str]] = {"commands": commands, "errors": errors, "names": names}
+PARTS: dict[str, Callable[..., str]] = {
+    "commands": commands,
+    "errors": errors,
+    "names": names,
+    "tree": tree,
+}
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
