@@ -285,7 +285,7 @@ class Engine:
     async def trace(self, of: str | Session) -> Trace:
         """What was recorded of a conversation: a stored one by its id, or a session."""
         if isinstance(of, Session):
-            return Trace(of.commits, self._machinery.charts, of.messages)
+            return of.trace
         return await self._stored.trace(of)
 
     @property

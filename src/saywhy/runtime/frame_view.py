@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from saywhy.chart.cursor import Frame
+from saywhy.trace.trace import Trace
+from saywhy.trace.transactions import steps_of
 from saywhy.values import thaw
 
 if TYPE_CHECKING:
@@ -81,15 +85,13 @@ class FrameView:
     @property
     def transaction(self) -> dict[str, Any]:
         """The transaction of this flow so far."""
-        from saywhy.runtime.session import steps_of
-
         data = self._frame.data
         return {
             "id": data.get("tx", ""),
             "flowName": self._frame.name,
             "initiator": data.get("initiator", ""),
             "userId": self._session.user_id,
-            "steps": steps_of(self._session.commits, self._frame.id),
+            "steps": steps_of_frame(self._session.trace, self._frame.id),
             "state": "active",
             "createdAt": data.get("started", 0),
         }
@@ -157,6 +159,11 @@ class FrameView:
     def to_dict(self) -> dict[str, Any]:
         """All fields under their camelCase names, as plain JSON data."""
         return {name: getattr(self, attribute) for name, attribute in FIELDS.items()}
+
+
+def steps_of_frame(trace: Trace, frame: int) -> list[dict[str, Any]]:
+    """The steps of one flow as a transaction lists them, as plain data."""
+    return [msgspec.to_builtins(step) for step in steps_of(trace, trace.steps_of(frame=frame))]
 
 
 FIELDS = {

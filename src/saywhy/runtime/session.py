@@ -7,7 +7,7 @@ in JSON. spec: flow-engine 8
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Self
 
 import msgspec
@@ -18,7 +18,8 @@ from saywhy.chart.model import Charts
 from saywhy.errors import DamagedSession
 from saywhy.flows.speech import plain
 from saywhy.messages import Message
-from saywhy.runtime.frame_view import FrameView
+from saywhy.runtime.frame_view import FrameView, steps_of_frame
+from saywhy.trace.trace import Trace
 from saywhy.values import UNDEFINED, dumps, freeze, loads_raw, same, seal, thaw
 
 FORMAT: Final = 1
@@ -118,8 +119,13 @@ class Session:
         ended = thaw(self.state.get("session", "transactions") or [])
         for transaction in ended:
             frame = transaction.pop("frame", 0)
-            transaction["steps"] = steps_of(self.commits, frame)
+            transaction["steps"] = steps_of_frame(self.trace, frame)
         return ended
+
+    @property
+    def trace(self) -> Trace:
+        """What is on record of this conversation here: everything, unless it was long."""
+        return Trace(self.commits, self.charts, self.messages)
 
     def transactions(self, state: str | None = None) -> list[dict[str, Any]]:
         """Ended and open transactions: `active`, `suspended`, `completed` or `failed`."""
@@ -320,24 +326,3 @@ def _read_cursor(tree: Any) -> Cursor:
         state = tree.get("state") if isinstance(tree, dict) else None
         return Cursor.from_tree({"frames": [], **({"state": state} if state else {})})
     return Cursor.from_tree(tree)
-
-
-def steps_of(commits: Iterable[Commit], frame: int) -> list[dict[str, Any]]:
-    """The steps of one frame as a transaction lists them."""
-    steps: list[dict[str, Any]] = []
-    for commit in commits:
-        if commit.frame != frame or commit.phase in ("asked", "closed"):
-            continue
-        result = str(commit.answered.value)[:500] if commit.answered else None
-        steps.append(
-            {
-                "stepId": commit.node,
-                "stepType": commit.kind,
-                "timestamp": commit.at,
-                "duration": 0,
-                "status": "error" if commit.error else "success",
-                "result": result,
-                **({"error": commit.error} if commit.error else {}),
-            }
-        )
-    return steps
