@@ -84,6 +84,7 @@ def engine_of(files: Sequence[Path], given: Given, path: Path, *, guidance: bool
     from saywhy.cli.conversation import LEASE_SECONDS
     from saywhy.runtime.engine import Engine
     from saywhy.stores.sqlite import SqliteStore
+    from saywhy.trace.words import count
 
     engine = Engine(
         flows=[str(file) for file in files],
@@ -104,6 +105,9 @@ def engine_of(files: Sequence[Path], given: Given, path: Path, *, guidance: bool
         write_problem(problem, err())
     if report.errors:
         err().line("the conversation can begin; a step with an error fails when it is reached")
+    if report.warnings:
+        warnings = count(len(report.warnings), "warning")
+        err().line(f"{warnings}; saywhy check shows what", STYLES["warning"])
     return engine
 
 
