@@ -67,6 +67,8 @@ def value_text(value: Value) -> str:
         return "undefined"
     if isinstance(value, BigInt):
         return str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return number_text(value)
     return json_text(value)
 
 

@@ -10,7 +10,7 @@ from saywhy.chart.outcome import Goto, Outcome
 from saywhy.chart.scope import Scope
 from saywhy.errors import FlowExecutionError
 from saywhy.expr.numbers import value_text
-from saywhy.flows.evaluate import condition
+from saywhy.flows.evaluate import FlowNames, condition
 from saywhy.flows.speech import language_of
 from saywhy.flows.world import World
 from saywhy.values import UNDEFINED, Key, get_path
@@ -57,10 +57,7 @@ def _evidence(world: World, scope: Scope, key: Key) -> tuple[Key, Any]:
 def switch(world: World, node: Node, scope: Scope) -> Outcome:
     """The branch named like the variable's value in text form, else `default`."""
     variable = str(node.spec.get("variable") or "")
-    key: Key = (scope.frame.scope, variable)
-    value = scope.read(key)
-    if value is UNDEFINED and not scope.has(scope.frame.scope, variable):
-        value = world.globals.get(variable, UNDEFINED)
+    key, value = _variable(world, scope, variable)
     branches: dict[str, str] = dict(node.spec.get("branches", ()))
     wanted = "" if value is UNDEFINED else value_text(value)
     chosen = wanted if value is not UNDEFINED and wanted in branches else "default"
@@ -77,3 +74,14 @@ def switch(world: World, node: Node, scope: Scope) -> Outcome:
         )
     scope.decision = Decision(chosen, tested, default=chosen == "default")
     return Goto(branches[chosen])
+
+
+def _variable(world: World, scope: Scope, name: str) -> tuple[Key, Any]:
+    """A variable of the flow, else what its expressions know under the name; noted as read."""
+    key: Key | None = (scope.frame.scope, name)
+    if scope.has(scope.frame.scope, name):
+        return key, scope.read(key)
+    names = FlowNames(world, scope)
+    key = names.key((name,)) or key
+    scope.reads.append(key)
+    return key, names.get((name,))

@@ -5,14 +5,17 @@ spec: flow-engine 5.7
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Any, Final
 
 from saywhy.chart.cursor import Cursor, Frame
 from saywhy.chart.model import Charts
-from saywhy.flows.frames import MAX_TRANSACTIONS
+from saywhy.expr.numbers import value_text
 from saywhy.flows.guidance import is_financial
 from saywhy.flows.world import World
+from saywhy.trace.redact import Redactor
+from saywhy.trace.sensitive import SensitiveNames
 
 ORDER: Final = ("cancel", "help", "status", "switch", "continue")
 
@@ -52,6 +55,10 @@ WORDS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
 }
 NOUNS: Final = ("flow", "workflow", "flujo")
 
+SENSITIVE: Final = SensitiveNames(("pin", "cvv", "cvc", "otp"))
+"""Variables that are not shown to whoever looks over the user's shoulder."""
+MAX_LISTED: Final = 50
+
 
 def detect(text: str, language: str, enabled: Collection[str]) -> str | None:
     """The command that `text` is, or None. A sentence counts when it names the flow as well."""
@@ -64,7 +71,17 @@ def detect(text: str, language: str, enabled: Collection[str]) -> str | None:
 
 
 def _says(text: str, synonyms: Collection[str]) -> bool:
-    return any(text == word or any(f"{word} {noun}" in text for noun in NOUNS) for word in synonyms)
+    return text in synonyms or any(_names_flow(text, word) for word in synonyms)
+
+
+def _names_flow(text: str, word: str) -> bool:
+    """Whether `word` and a word for "flow" stand in `text` side by side: no "cancel flowers"."""
+    return any(
+        (hit.start() == 0 or not text[hit.start() - 1].isalnum())
+        and not text[hit.end() : hit.end() + 1].isalnum()
+        for noun in NOUNS
+        for hit in re.finditer(re.escape(f"{word} {noun}"), text)
+    )
 
 
 def help_text(world: World, charts: Charts, flow: Cursor, language: str) -> str:
@@ -118,20 +135,15 @@ def steps_left(charts: Charts, frame: Frame) -> int:
 
 
 def _collected(flow: Cursor, top: Frame) -> list[str]:
-    secrets = flow.state.get("session", "secrets") or ()
-    hidden = {str(secret) for secret in secrets}
+    secrets = Redactor(secrets=flow.state.get("session", "secrets") or ())
     lines: list[str] = []
     for name, value in flow.state.scopes.get(top.scope, {}).items():
-        plain = isinstance(value, str | int | float | bool)
-        if not plain or str(value) in hidden or _is_sensitive(name):
+        if not isinstance(value, str | int | float) or name in SENSITIVE:
             continue
-        lines.append(f"• {name}: {value}")
-    return lines[:MAX_TRANSACTIONS]
-
-
-def _is_sensitive(name: str) -> bool:
-    lowered = name.lower()
-    return any(word in lowered for word in ("password", "secret", "token", "pin", "cvv"))
+        text = value_text(value)
+        if text and secrets.text(text) is text:
+            lines.append(f"• {name}: {text}")
+    return lines[:MAX_LISTED]
 
 
 def _root(flow: Cursor) -> Frame:

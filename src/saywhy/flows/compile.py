@@ -61,7 +61,6 @@ class _Compiler:
         self, step: Step, after: str | None, under: tuple[str, ...], *, rescue: bool = False
     ) -> None:
         """The node of one step, then the nodes of the steps inside it."""
-        goes_on = None if rescue and _drops_rest(step) else after
         spec: dict[str, Any] = {key: value for key, value in step.raw.items() if key not in NESTED}
         if rescue and step.type == "FLOW":
             spec = {"callType": "replace", **spec, "rescue": True}
@@ -76,23 +75,24 @@ class _Compiler:
             edges.append((fallback.pointer, "fallback"))
         if step.branches:
             spec["branches"] = [list(edge[::-1]) for edge in edges[: len(step.branches)]]
-        self.nodes.append(self._node(step, goes_on, under, spec, tuple(edges)))
+        self.nodes.append(self._node(step, after, under, spec, tuple(edges)))
         self._inner(step, after)
 
     def _inner(self, step: Step, after: str | None) -> None:
         under = (step.pointer,)
         for _, branch in step.branches:
             self.step(branch, after, under)
-        targets: list[str | None] = [*(inner.pointer for inner in step.on_fail), after]
+        last = None if any(map(_drops_rest, step.on_fail)) else after
+        targets: list[str | None] = [*(inner.pointer for inner in step.on_fail), last]
         for inner, target in zip(step.on_fail, targets[1:], strict=True):
             self.step(inner, target, under, rescue=True)
         for fallback in step.fallbacks.values():
-            self.step(fallback, after, under, rescue=True)
+            self.step(fallback, None if _drops_rest(fallback) else after, under, rescue=True)
 
     def _node(
         self,
         step: Step,
-        goes_on: str | None,
+        after: str | None,
         under: tuple[str, ...],
         spec: dict[str, Any],
         edges: tuple[tuple[str, str], ...],
@@ -101,7 +101,7 @@ class _Compiler:
         return Node(
             step.pointer,
             step.type,
-            goes_on,
+            after,
             step.id,
             spec,
             under,
@@ -111,7 +111,8 @@ class _Compiler:
 
 
 def _drops_rest(step: Step) -> bool:
-    """An `onFail` step that ends what is left of the frame. spec: flow-engine 3.11"""
+    """Whether a step for a failure drops what is left of the frame; what stands beside it in the
+    same `onFail` still runs. spec: flow-engine 3.11"""
     return step.type != "FLOW" and step.raw.get("callType") in ("replace", "reboot")
 
 

@@ -26,6 +26,7 @@ from saywhy.values import (
     NonFinite,
     freeze,
     get_path,
+    same,
 )
 
 MAX_CALLS: Final = 200
@@ -183,7 +184,7 @@ def _stage_changes(scope: Scope, names: FlowNames, found: Evaluated) -> None:
         if root == "cargo" and len(change.path) > 1:
             target: Key = change.path
         elif root == "cargo":
-            _set_cargo(scope, change.value)
+            set_cargo(scope, change.value)
             continue
         elif root in RUNTIME_NAMES:
             continue
@@ -197,12 +198,13 @@ def _stage_changes(scope: Scope, names: FlowNames, found: Evaluated) -> None:
             scope.set(target, change.value)
 
 
-def _set_cargo(scope: Scope, cargo: Any) -> None:
+def set_cargo(scope: Scope, cargo: Any) -> None:
+    """Make cargo the object `cargo`; only what differs is written."""
     for name in scope.names("cargo"):
         if name not in cargo:
             scope.delete(("cargo", name))
     for name, value in cargo.items():
-        if scope.peek(("cargo", name)) != value or not scope.has("cargo", name):
+        if not scope.has("cargo", name) or not same(scope.peek(("cargo", name)), value):
             scope.set(("cargo", name), value)
 
 

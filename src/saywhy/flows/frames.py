@@ -9,11 +9,14 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
+from saywhy.chart.cursor import Frame
 from saywhy.chart.machine import Ending
 from saywhy.chart.model import Chart
 from saywhy.chart.scope import Scope
+from saywhy.flows.answers import withdraw_keypad
 from saywhy.flows.speech import (
     QUEUE,
+    REPLY,
     deliver,
     drop_tentative,
     here,
@@ -23,6 +26,7 @@ from saywhy.flows.speech import (
     take_queue,
 )
 from saywhy.flows.world import World
+from saywhy.trace.redact import Redactor
 from saywhy.values import UNDEFINED
 
 TRANSACTIONS: Final = ("session", "transactions")
@@ -94,13 +98,16 @@ def declare_outcome(scope: Scope, outcome: str, reason: str) -> None:
 
 def close_flow(world: World, scope: Scope, ending: Ending) -> None:
     """Write a frame's end: its transaction, its outcome, and the last words of the last flow."""
-    declared = scope.kept("outcome")
+    declared = scope.kept("outcome") if ending.how in ENDED_BY else None
     _record_transaction(scope, ending, declared)
-    if declared and ending.how in ENDED_BY:
+    if declared:
         stamp = {"flowName": scope.frame.name, **declared, "endedBy": ENDED_BY[ending.how]}
         scope.set(("turn", "outcome"), stamp)
-    if ending.how in ("completed", "failed") and ending.error is None:
-        _after_last_step(world, scope)
+    waiting = scope.frame.waiting
+    if waiting is not None and waiting.kind == "user":
+        withdraw_keypad(scope)
+    if ending.how in ("completed", "failed"):
+        _hand_over(world, scope, ending)
 
 
 def _record_transaction(scope: Scope, ending: Ending, declared: Any) -> None:
@@ -117,7 +124,7 @@ def _record_transaction(scope: Scope, ending: Ending, declared: Any) -> None:
         "frame": frame.id,
     }
     if failure:
-        record["failureReason"] = failure
+        record["failureReason"] = masked(scope, failure)
     if scope.kept("parent"):
         record["parentTransaction"] = scope.kept("parent")
     scope.facts["transaction"] = record
@@ -143,29 +150,48 @@ def _failure(ending: Ending, declared: Any) -> str:
     return ending.reason or reasons.get(ending.how, "") if ending.how in reasons else ""
 
 
-def _after_last_step(world: World, scope: Scope) -> None:
-    """Nothing below: deliver. An interrupted flow below: say that it goes on."""
+def masked(scope: Scope, text: str) -> str:
+    """`text` without the sensitive answers of this conversation, for what outlives its flow."""
+    secrets = scope.peek(("session", "secrets"))
+    return Redactor(secrets=secrets).text(text) if secrets else text
+
+
+def _hand_over(world: World, scope: Scope, ending: Ending) -> None:
+    """What comes after a flow that is over: its caller, the flow it interrupted, or nothing."""
     frames = scope.cursor.frames
     place = frames.index(scope.frame)
-    language = language_of(world, scope)
     if place == 0:
-        pieces = take_queue(scope)
-        tentative = drop_tentative(scope)
-        if not pieces and scope.peek(("turn", "reply")) is UNDEFINED:
-            done = world.phrases.say("flow_completed_generic", language)
-            pieces = here(scope, tentative or done)
-        if pieces:
-            deliver(scope, pieces)
+        if ending.error is None:
+            _say_last_words(world, scope)
         return
+    below = frames[place - 1]
     if scope.frame.boundary:
-        below = frames[place - 1]
-        drop_tentative(scope)
-        below.data["justResumed"] = True
-        prompt = prompt_of(scope.charts, below_root(scope, place - 1), language)
-        text = world.phrases.say(
-            "flow_resumed_with_guidance", language, flowName=prompt, flowPrompt=prompt
-        )
-        queue_text(world, scope, text)
+        _resume_interrupted(world, scope, below, place - 1)
+        if ending.error is not None:
+            below.waiting = None  # nobody saw its question again: it is asked in the next turn
+    elif below.scope == scope.frame.scope and scope.kept("lastVariable"):
+        below.data["lastVariable"] = scope.kept("lastVariable")
+
+
+def _say_last_words(world: World, scope: Scope) -> None:
+    pieces = take_queue(scope)
+    tentative = drop_tentative(scope)
+    if not pieces and scope.peek(REPLY) is UNDEFINED:
+        done = world.phrases.say("flow_completed_generic", language_of(world, scope))
+        pieces = here(scope, tentative or done)
+    if pieces:
+        deliver(scope, pieces)
+
+
+def _resume_interrupted(world: World, scope: Scope, below: Frame, place: int) -> None:
+    drop_tentative(scope)
+    below.data["justResumed"] = True
+    language = language_of(world, scope)
+    prompt = prompt_of(scope.charts, below_root(scope, place), language)
+    text = world.phrases.say(
+        "flow_resumed_with_guidance", language, flowName=prompt, flowPrompt=prompt
+    )
+    queue_text(world, scope, text)
 
 
 def below_root(scope: Scope, place: int) -> str:

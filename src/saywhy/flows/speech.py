@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from saywhy.chart.model import Chart, Charts
 from saywhy.chart.scope import Scope
+from saywhy.expr.numbers import value_text
 from saywhy.flows.guidance import Pieces
 from saywhy.flows.world import World
-from saywhy.values import UNDEFINED, Key
+from saywhy.values import UNDEFINED, Key, freeze
 
 QUEUE: Final[Key] = ("session", "queue")
 TENTATIVE: Final[Key] = ("session", "tentative")
@@ -31,7 +32,7 @@ def language_of(world: World, scope: Scope) -> str:
 def localized(spec: dict[str, Any], name: str, language: str) -> str:
     """The text of a step in a language, else the plain one. spec: flow-engine 10.1"""
     text = spec.get(f"{name}_{language}") or spec.get(name)
-    return text if isinstance(text, str) else "" if text is None else str(text)
+    return text if isinstance(text, str) else "" if text is None else value_text(freeze(text))
 
 
 def prompt_of(charts: Charts, digest: str, language: str) -> str:

@@ -10,7 +10,7 @@ from saywhy.chart.scope import Scope
 from saywhy.expr.template import fill_paths
 from saywhy.flows.evaluate import FlowNames, say_text
 from saywhy.flows.frames import frame_data, set_variables
-from saywhy.flows.speech import QUEUE
+from saywhy.flows.speech import QUEUE, drop_tentative
 from saywhy.flows.world import World
 from saywhy.values import UNDEFINED, FrozenDict
 
@@ -80,8 +80,10 @@ def _replace(node: Node, scope: Scope, chart: Chart, parameters: dict[str, Any])
 def _reboot(node: Node, scope: Scope, chart: Chart, parameters: dict[str, Any]) -> Outcome:
     target = scope.open()
     set_variables(scope, target, chart, parameters, defaults=True)
-    if node.spec.get("discardSay") and scope.peek(QUEUE) is not UNDEFINED:
-        scope.delete(QUEUE)
+    if node.spec.get("discardSay"):
+        drop_tentative(scope)
+        if scope.peek(QUEUE) is not UNDEFINED:
+            scope.delete(QUEUE)
     initiator = "reboot-recovery" if node.spec.get("rescue") else "reboot"
     data = frame_data(scope, initiator, user_input=scope.kept("input"))
     return Return(

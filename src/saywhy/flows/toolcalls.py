@@ -8,13 +8,14 @@ from typing import Any
 from saywhy.chart.model import Node
 from saywhy.chart.outcome import Answer, Goto, Need, Outcome
 from saywhy.chart.scope import Scope
-from saywhy.expr.template import fill_paths, parse_template
+from saywhy.expr.chains import Path
+from saywhy.expr.template import fill_paths, parse_template, path_of
 from saywhy.flows import failures
-from saywhy.flows.evaluate import FlowNames
+from saywhy.flows.evaluate import FlowNames, set_cargo
 from saywhy.flows.world import World
 from saywhy.tools.arguments import generate
 from saywhy.tools.tool import Tool
-from saywhy.values import FrozenDict, same, thaw
+from saywhy.values import UNDEFINED, FrozenDict, FrozenList, get_path, same, seal, thaw
 
 
 def call(world: World, node: Node, scope: Scope) -> Outcome:
@@ -54,37 +55,39 @@ def take_result(world: World, node: Node, scope: Scope, answer: Answer) -> Outco
     variable = node.spec.get("variable")
     if variable:
         scope.set((scope.frame.scope, str(variable)), answer.value)
-    _write_back(world, node, scope, answer.facts.get("arguments_after"))
+    changed = seal(answer.facts.get("arguments_after"))
+    if changed is not None and scope.asked is not None:
+        before = seal(scope.asked.args)
+        given = node.spec.get("args") or {name: f"{{{{{name}}}}}" for name in before}
+        _write_back(world, scope, given, before, changed)
     failures.settle(scope)
     return Goto(node.next)
 
 
-def _write_back(world: World, node: Node, scope: Scope, after: Any) -> None:
+def _write_back(world: World, scope: Scope, template: Any, before: Any, after: Any) -> None:
     """What a tool changed in an object it was handed by `{{path}}` stays changed. spec: 4.4 B"""
-    asked = scope.asked
-    given = node.spec.get("args")
-    if not after or asked is None or not isinstance(given, Mapping):
+    if after is UNDEFINED or same(before, after):
         return
-    before = asked.args
-    for name, template in given.items():
-        changed = after.get(name)
-        if changed is None or same(changed, before.get(name)) or not isinstance(template, str):
-            continue
+    if isinstance(template, str):
         single = parse_template(template).single
-        if single is not None:
-            _assign(world, scope, single.source.strip(), changed)
+        path = path_of(single.source) if single else None
+        if path is not None and isinstance(after, FrozenDict | FrozenList):
+            _assign(world, scope, path, after)
+    elif isinstance(template, Mapping):
+        for name, inner in template.items():
+            _write_back(world, scope, inner, get_path(before, (name,)), get_path(after, (name,)))
+    elif isinstance(template, list | tuple):
+        for i, inner in enumerate(template):
+            _write_back(world, scope, inner, get_path(before, (i,)), get_path(after, (i,)))
 
 
-def _assign(world: World, scope: Scope, path: str, value: Any) -> None:
-    from saywhy.expr.names import read_expression
-
-    reads = read_expression(path).reads
-    if len(reads) != 1:
-        return
-    key = FlowNames(world, scope).key(reads[0])
-    if key == ("cargo",) and isinstance(value, Mapping | FrozenDict):
-        for name, item in value.items():
-            if not same(scope.peek(("cargo", name)), item):
-                scope.set(("cargo", name), item)
-    elif key is not None and key[0] not in ("globals", "session"):
+def _assign(world: World, scope: Scope, path: Path, value: Any) -> None:
+    names = FlowNames(world, scope)
+    key = names.key(path)
+    if key == ("cargo",):
+        set_cargo(scope, value)
+    elif key is not None and key[0] == "globals":  # read by all, written by none: a copy is
+        scope.set((scope.frame.scope, path[0]), names.get(path[:1]))
+        scope.set((scope.frame.scope, *path), value)
+    elif key is not None and key[0] != "session":
         scope.set(key, value)
