@@ -19,7 +19,7 @@ from collections.abc import (
 from typing import TYPE_CHECKING, Any, cast
 
 from saywhy.errors import ChartError
-from saywhy.values import UNDEFINED, FrozenDict, FrozenList, Key, same, seal, thaw
+from saywhy.values import UNDEFINED, FrozenDict, FrozenList, Key, same, thaw
 
 if TYPE_CHECKING:
     from saywhy.chart.view import Sight
@@ -145,6 +145,12 @@ class DictView(_Nested, MutableMapping[str, Any]):
         del self[name]
         return value
 
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        """The field, set to `default` first where it is missing."""
+        if name not in self:
+            self[name] = default
+        return self[name]
+
     def __getattr__(self, name: str) -> Any:
         try:
             return self[name]
@@ -239,6 +245,6 @@ class ListView(_Nested, MutableSequence[Any]):
         return [_seen(sight, (*key, at), item, True) for at, item in enumerate(found)]
 
     def _rewrite(self, change: Callable[[list[Any]], object]) -> None:
-        items = [seal(item) for item in self.__frozen__()]
+        items = self._all()
         change(items)
         self._sight.scope.set(self._key, [_bare(item) for item in items])
