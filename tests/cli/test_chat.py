@@ -53,7 +53,7 @@ def test_other_flows_are_another_conversation(run: Run, folder: Path, pay: str) 
     step = {"id": "s", "type": "SAY", "value": "Hi."}
     other = write(folder / "other.json", [{"id": "o", "name": "Other", "steps": [step]}])
     done = run("chat", other, stdin="Other\n")
-    assert done.err.startswith("new conversation")
+    assert "new conversation" in done.err
     assert done.out == "Hi.\n"
 
 
@@ -142,6 +142,17 @@ def test_mistakes_in_flows_are_told_at_the_start(run: Run, folder: Path) -> None
     done = run("chat", path, stdin="A\n")
     assert 'a.json:14:17  /0/steps/1/tool: error: no tool has the id "none"' in done.err
     assert done.out.startswith("Hi.")
+
+
+def test_what_a_program_may_hand_over_is_no_mistake(run: Run, folder: Path) -> None:
+    """A function that nobody named is no finding at the start, unless others were named."""
+    step = {"id": "s", "type": "SAY", "value": "{{shout('hi')}}!"}
+    keys = {"version": "1.0", "description": "Greets"}
+    path = write(folder / "a.json", [{"id": "a", "name": "A", "steps": [step], **keys}])
+    write(folder / "house_c.py", "def whisper(text):\n    return text\n")
+    assert "error: " not in run("chat", path, stdin="hi\n").err
+    named = run("chat", path, "--functions", "house_c", stdin="hi\n")
+    assert "a.json:9:27  /0/steps/0/value: error: " in named.err
 
 
 def test_files_that_cannot_be_read(run: Run, folder: Path, pay: str) -> None:

@@ -83,6 +83,7 @@ def engine_of(files: Sequence[Path], given: Given, path: Path, *, guidance: bool
     from saywhy.cli.check import write_problem
     from saywhy.cli.conversation import LEASE_SECONDS
     from saywhy.runtime.engine import Engine
+    from saywhy.runtime.validation import report_of
     from saywhy.stores.sqlite import SqliteStore
     from saywhy.trace.words import count
 
@@ -96,8 +97,9 @@ def engine_of(files: Sequence[Path], given: Given, path: Path, *, guidance: bool
         store=SqliteStore(path),
         lease_seconds=LEASE_SECONDS,
     )
-    report = engine.validate()
     library = engine.library
+    # Not engine.validate(): what was not handed over here, a program may well hand over.
+    report = report_of(library, given.functions, given.globals, cargo=given.cargo)
     useful = {one.place.file for one in (*library.flows, *library.tools)}
     if not library.flows or any(one.place.file not in useful for one in report.errors):
         raise DefinitionError(report.errors or _no_flow(files))
