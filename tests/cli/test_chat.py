@@ -152,7 +152,9 @@ def test_what_a_program_may_hand_over_is_no_mistake(run: Run, folder: Path) -> N
     write(folder / "house_c.py", "def whisper(text):\n    return text\n")
     assert "error: " not in run("chat", path, stdin="hi\n").err
     named = run("chat", path, "--functions", "house_c", stdin="hi\n")
-    assert "a.json:9:27  /0/steps/0/value: error: " in named.err
+    assert (
+        'a.json:9:21  /0/steps/0/value: error: no approved function is called "shout"' in named.err
+    )
 
 
 def test_files_that_cannot_be_read(run: Run, folder: Path, pay: str) -> None:
