@@ -29,12 +29,12 @@ def test_guidance_is_on_unless_switched_off(run: Run, pay: str) -> None:
 
 
 def test_it_goes_on_where_it_was(run: Run, pay: str) -> None:
-    """A conversation with an open question is taken up, and the question is shown."""
+    """A conversation with an open question is taken up, and what was said last is shown."""
     run("chat", pay, PLAIN, stdin="Pay\n80\n")
     done = run("chat", pay, PLAIN, stdin="Ann\n")
     assert done.out == "80 for Ann.\n"
     assert re.search(
-        r"^conversation \S+ goes on; it waits for an answer to:\nWho gets it\?$",
+        r"^conversation \S+ goes on; the last reply was:\nFee 8\.\n\nWho gets it\?$",
         done.err,
         re.MULTILINE,
     )

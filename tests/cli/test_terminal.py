@@ -128,7 +128,7 @@ def test_history_comes_back(terminal: Open, pay: str) -> None:
     assert first.end() == 0
 
     second = terminal("chat", pay, "--no-guidance", "--session", "mine")
-    second.wait_for("it waits for an answer to:")
+    second.wait_for("goes on; the last reply was:")
     second.wait_for("you:")
     second.type(UP + ENTER)
     second.wait_for("Who gets it?")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import subprocess
@@ -50,7 +51,7 @@ def after(text: str, heading: str) -> str:
 
 def test_the_story(played: str) -> None:
     """Asked, told the fee, killed, taken up, confirmed twice, charged once."""
-    for earlier, later in zip(STORY, STORY[1:], strict=False):
+    for earlier, later in itertools.pairwise(STORY):
         assert later in after(played, earlier), f"{later!r} does not come after {earlier!r}"
 
 

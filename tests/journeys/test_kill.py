@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -35,7 +38,7 @@ class Journey:
         (folder / "cargo.json").write_text('{"bagPrice": 5}', encoding="utf-8")
         files = ["trip.flows.yaml", "trip.tools.yaml"]
         program = [sys.executable, "-m", "saywhy", "chat", *files, "--functions", "trip_host"]
-        options = ["--store", str(self.store), "--session", SESSION]
+        options = ["--no-guidance", "--store", str(self.store), "--session", SESSION]
         self.command = [*program, *options, "--cargo", str(folder / "cargo.json")]
 
     def chat(self, **environment: str) -> ChatProcess:
@@ -47,11 +50,15 @@ class Journey:
             for number in range(1, turn):
                 self.say(chat, number)
             chat.send(WORDS[turn - 1], f"m-{turn}")
-            deadline = time.monotonic() + 30
-            while not self.till.with_name("held").exists():
-                assert time.monotonic() < deadline, f"{tool} was not called"
-                time.sleep(0.01)
+            self.wait_until_held(tool)
             chat.kill()
+
+    def wait_until_held(self, tool: str) -> None:
+        """Come back when the tool is at work."""
+        deadline = time.monotonic() + 30
+        while not self.till.with_name("held").exists():
+            assert time.monotonic() < deadline, f"{tool} was not called"
+            time.sleep(0.01)
 
     def say(self, chat: ChatProcess, number: int) -> None:
         """The words of one turn, counted from 1."""
@@ -152,6 +159,32 @@ def test_killed_in_a_call_that_acts_once(tmp_path: Path) -> None:
     assert again["repeated"]
     assert "nobody knows whether it took effect" in again["response"]
     assert len(journey.charges()) == 1
+
+
+def test_interrupted_in_a_call(undisturbed: Journey, tmp_path: Path) -> None:
+    """Ctrl-C in the middle of a turn ends the program cleanly; the turn goes on next time."""
+    journey = Journey(tmp_path)
+    process = subprocess.Popen(
+        journey.command,
+        cwd=CASES,
+        env={**os.environ, "TILL": str(journey.till), "HOLD": "price"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdin is not None
+        process.stdin.write("".join(f"{word}\n" for word in WORDS[:3]))
+        process.stdin.flush()
+        journey.wait_until_held("price")
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert told.endswith(f"left; the conversation {SESSION} is kept in {journey.store}\n")
+    assert "Traceback" not in told
+    with journey.chat() as chat:
+        assert chat.start["reply"] == undisturbed.replies[2]
 
 
 def same_journey(journey: Journey, undisturbed: Journey) -> None:

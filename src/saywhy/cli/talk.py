@@ -35,9 +35,10 @@ def where_it_stands(conversation: Conversation, path: Path, resumed: bool) -> st
     """Which conversation this is, and what was said last in it."""
     if not resumed:
         return f"new conversation {conversation.id} in {path}; {flows_here(conversation)}"
-    last = conversation.question or conversation.last_reply
-    stands = "waits for an answer to" if conversation.question else "ended with"
-    return f"conversation {conversation.id} goes on; it {stands}:\n{last}"
+    last, question = conversation.last_reply, conversation.question
+    if question not in last:
+        last = f"{last}\n{question}"
+    return f"conversation {conversation.id} goes on; the last reply was:\n{last}"
 
 
 def note(conversation: Conversation, said: Said) -> str:
