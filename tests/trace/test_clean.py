@@ -20,7 +20,9 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=4),
     max_leaves=12,
 )
-PLACES = st.sampled_from(["op", "read", "asked", "answered", "facts", "call", "known", "plain"])
+PLACES = st.sampled_from(
+    ["op", "read", "inside", "asked", "answered", "facts", "call", "known", "plain"]
+)
 
 
 def commit_with(place: str, name: str, value: Any) -> Commit:
@@ -29,6 +31,16 @@ def commit_with(place: str, name: str, value: Any) -> Commit:
         "op": {"ops": (Op("set", ("v1", name, "x"), frozen),)},
         "read": {
             "decision": Decision("a", (Condition("x", True, read=((("v1", name), frozen),)),))
+        },
+        "inside": {
+            "decision": Decision(
+                "a",
+                (
+                    Condition(
+                        "x", True, parts=(Condition("y", True, read=((("v1", name), frozen),)),)
+                    ),
+                ),
+            )
         },
         "asked": {"asked": Asked("tool", "t", frozen)},
         "answered": {"answered": Answered("tool", "t", frozen)},
@@ -50,14 +62,16 @@ def test_a_clean_commit_needs_no_close_look(place: str, name: str, value: Any, l
         assert redactor.commit(commit) is commit
 
 
-@pytest.mark.parametrize("place", ["op", "read", "facts", "known", "plain"])
+@pytest.mark.parametrize("place", ["op", "read", "inside", "facts", "known", "plain"])
 def test_a_sensitive_name_is_seen_everywhere(place: str) -> None:
     """Wherever a commit can hold a name, a sensitive one is seen."""
     assert is_clean(commit_with(place, "amount", "x"), SensitiveNames(), 1000)
     assert not is_clean(commit_with(place, "password", "x"), SensitiveNames(), 1000)
 
 
-@pytest.mark.parametrize("place", ["op", "read", "asked", "answered", "facts", "call", "known"])
+@pytest.mark.parametrize(
+    "place", ["op", "read", "inside", "asked", "answered", "facts", "call", "known"]
+)
 def test_a_big_value_is_seen_everywhere(place: str) -> None:
     """Wherever a commit can hold a value, one over the limit is seen."""
     assert not is_clean(commit_with(place, "amount", "x" * 200), SensitiveNames(), 100)

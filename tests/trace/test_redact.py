@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 import pytest
@@ -18,7 +19,7 @@ from saywhy.chart.commit import (
 )
 from saywhy.trace.record import encode
 from saywhy.trace.redact import CUT_TAG, MARK, REDACTED_TAG, Policy, Redactor
-from saywhy.values import UNDEFINED, BigInt, Date, FrozenDict, FrozenList, freeze, thaw
+from saywhy.values import UNDEFINED, BigInt, Date, FrozenDict, FrozenList, Key, freeze, thaw
 
 CARD = "4111 1111 1111 1111"
 
@@ -51,6 +52,46 @@ def everywhere(text: str) -> Commit:
         warnings=(f"careful: {text}",),
         facts={"failure": {"message": text}},
     )
+
+
+STRUCTURE = {"chart", "flow", "node", "kind", "phase", "to", "name", "label", "branch", "chosen"}
+STRUCTURE |= {"error_name", "tags", "selected", "effect", "verb"}
+"""Fields that name parts of the program, never data."""
+
+
+def filled(kind: Any, name: str = "") -> Any:
+    """A value of a type with the card number wherever it can hold a text."""
+    origin, args = get_origin(kind), get_args(kind)
+    if kind is str or kind is Any:
+        return "x" if name in STRUCTURE else f"is {CARD}."
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        hints = get_type_hints(kind)
+        nested = {field for field, hint in hints.items() if kind in get_args(hint)}
+        return kind(
+            **{field: filled(hints[field], field) for field in hints if field not in nested}
+        )
+    if origin is Literal:
+        return args[0]
+    if origin is dict:
+        return {"field": filled(Any, name), CARD: 1}
+    if kind == Key:
+        return ("v1", "cards", CARD)
+    if origin is tuple:
+        return tuple(filled(one, name) for one in args if one is not ...)
+    if origin in (Union, UnionType):
+        return filled(args[0], name)
+    return kind()
+
+
+def test_no_field_of_a_commit_is_forgotten() -> None:
+    """Whatever fields commits get: a secret in any of them is masked, evidence of evidence too."""
+    given = filled(Commit)
+    inner = given.decision.conditions[0]
+    outer = Condition("outer", True, parts=(inner,))
+    decision = msgspec.structs.replace(given.decision, conditions=(inner, outer))
+    given = msgspec.structs.replace(given, decision=decision, secrets=())
+    assert encode(given).decode().count(CARD) > 15
+    assert CARD not in encode(Redactor(secrets=[CARD]).commit(given)).decode()
 
 
 def test_a_commit_with_nothing_to_mask_is_itself() -> None:

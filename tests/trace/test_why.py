@@ -328,7 +328,7 @@ def test_what_a_model_answered() -> None:
     )
     chain = why(Trace([asked, answered]), Variable("text"))
     assert (
-        chain.target.sentence == 'text = "hello" is what the model answered to think at say of Pay'
+        chain.target.sentence == 'text = "hello" is what the model answered to think "say" of Pay'
     )
     assert [cause.root for cause in chain.causes] == ["", "model", "unset"]
 

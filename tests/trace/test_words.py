@@ -119,6 +119,7 @@ def test_calls() -> None:
 
 
 A: Key = ("v1", "a")
+B: Key = ("v1", "b")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +158,42 @@ A: Key = ("v1", "a")
             [],
         ),
         (Decision("", selected=("one", "two")), '"one" and "two"', []),
-        (Decision("next"), "next", []),
+        (Decision("next"), '"next"', []),
+        (Decision("again", default=True), '"again" by default', []),
+        (
+            Decision(
+                "stop",
+                (
+                    Condition("a gt 1", True, "go", ((A, 3),), rule=0),
+                    Condition("b eq 2", False, "go", ((B, 5),), rule=0),
+                    Condition("a gt 2", True, "stop", ((A, 3),), rule=1, label="enough"),
+                    Condition("b gt 2", True, "stop", ((B, 5),), rule=1, label="enough"),
+                ),
+                label="enough",
+            ),
+            '"enough": `a gt 2` and `b gt 2` (a = 3, b = 5)',
+            ["`b eq 2` was false (b = 5)"],
+        ),
+        (
+            Decision(
+                "again",
+                (
+                    Condition(
+                        "any of (a gt 9, b gt 9)",
+                        False,
+                        "stop",
+                        rule=0,
+                        parts=(
+                            Condition("a gt 9", False, read=((A, 3),)),
+                            Condition("b gt 9", False, read=((B, 5),)),
+                        ),
+                    ),
+                ),
+                True,
+            ),
+            '"again" by default, as no condition held',
+            ["`any of (a gt 9, b gt 9)` was false (a = 3, b = 5)"],
+        ),
     ],
 )
 def test_decisions(decision: Decision, text: str, failed: list[str]) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from saywhy.chart.commit import Commit, Decision, FunctionCall
+from saywhy.chart.commit import Commit, Condition, Decision, FunctionCall
 from saywhy.chart.model import Node
 from saywhy.errors import Place
 from saywhy.messages import Message
@@ -22,6 +22,7 @@ from saywhy.trace.words import (
     failed_texts,
     name_of,
     quoted,
+    reads_in,
     source_text,
     step_name,
     step_of_flow,
@@ -262,8 +263,7 @@ def decision(trace: Trace, commit: Commit) -> Cause:
         cause.sentence = f"{step_of_flow(commit, node)} failed: {failure_of(commit)}"
         return cause
     evidence = evidence_of(trace, commit) or commit.decision
-    read = {key: value for tested in evidence.conditions for key, value in tested.read}
-    cause.read = tuple(read.items())
+    cause.read = tuple(reads_in(evidence.conditions))
     if commit.flow == ROUTING:
         tested = "; ".join(condition.text for condition in commit.decision.conditions)
         cause.sentence = f"routing chose {commit.decision.chosen}" + (f": {tested}" * bool(tested))
@@ -288,11 +288,21 @@ def evidence_of(trace: Trace, commit: Commit) -> Decision | None:
     """
     if commit.decision is None:
         return None
-    conditions = tuple(
-        msgspec.structs.replace(each, read=tuple(_seen(trace, commit, *read) for read in each.read))
-        for each in commit.decision.conditions
-    )
+    conditions = _looked_at(trace, commit, commit.decision.conditions)
     return msgspec.structs.replace(commit.decision, conditions=conditions)
+
+
+def _looked_at(
+    trace: Trace, commit: Commit, conditions: tuple[Condition, ...]
+) -> tuple[Condition, ...]:
+    return tuple(
+        msgspec.structs.replace(
+            each,
+            read=tuple(_seen(trace, commit, *read) for read in each.read),
+            parts=_looked_at(trace, commit, each.parts),
+        )
+        for each in conditions
+    )
 
 
 def _seen(trace: Trace, commit: Commit, key: Key, value: Any) -> tuple[Key, Any]:

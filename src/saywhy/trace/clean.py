@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from saywhy.chart.commit import Commit
+from saywhy.chart.commit import Commit, Condition
 from saywhy.trace.sensitive import SensitiveNames
 from saywhy.values import FrozenDict, FrozenList, Key
 
@@ -18,11 +18,8 @@ def is_clean(commit: Commit, names: SensitiveNames, limit: int) -> bool:
     for op in commit.ops:
         if _is_named(op.key, names) or _left(op.value, names, limit) < 0:
             return False
-    if commit.decision is not None:
-        for condition in commit.decision.conditions:
-            for key, value in condition.read:
-                if _is_named(key, names) or _left(value, names, limit) < 0:
-                    return False
+    if commit.decision is not None and not _conditions(commit.decision.conditions, names, limit):
+        return False
     if commit.asked is not None and _left(commit.asked.args, names, limit) < 0:
         return False
     answered = commit.answered
@@ -34,6 +31,16 @@ def is_clean(commit: Commit, names: SensitiveNames, limit: int) -> bool:
         if _left(call.args, names, limit) < 0 or _left(call.value, names, limit) < 0:
             return False
     return not commit.facts or _left(commit.facts, names, limit) >= 0
+
+
+def _conditions(conditions: tuple[Condition, ...], names: SensitiveNames, limit: int) -> bool:
+    for condition in conditions:
+        for key, value in condition.read:
+            if _is_named(key, names) or _left(value, names, limit) < 0:
+                return False
+        if condition.parts and not _conditions(condition.parts, names, limit):
+            return False
+    return True
 
 
 def _is_named(key: Key, names: SensitiveNames) -> bool:

@@ -141,9 +141,11 @@ class Rewriter:
     def _condition(self, condition: Condition) -> Condition:
         read = _each(condition.read, self._read)
         text, error = self.sentence(condition.text), self.sentence(condition.error)
-        if read is condition.read and text is condition.text and error is condition.error:
+        parts = _each(condition.parts, self._condition) if condition.parts else condition.parts
+        kept = (condition.read, condition.text, condition.error, condition.parts)
+        if all(map(_is, (read, text, error, parts), kept)):
             return condition
-        return msgspec.structs.replace(condition, read=read, text=text, error=error)
+        return msgspec.structs.replace(condition, read=read, text=text, error=error, parts=parts)
 
     def _read(self, read: tuple[Key, Any]) -> tuple[Key, Any]:
         key, value = self._key(read[0]), self.whole(read[0], read[1])

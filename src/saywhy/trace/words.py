@@ -6,6 +6,7 @@ The words are those of flow authors (steps, answers, branches), not those of the
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, Final
 
 from saywhy.chart.commit import Commit, Condition, Decision
@@ -150,8 +151,9 @@ def pairs(read: tuple[tuple[Key, Any], ...] | list[tuple[Key, Any]]) -> str:
 
 def step_name(commit: Commit, node: Node | None) -> str:
     """A step as its author knows it: `CASE "check-fee"`; one without a name by where it stands."""
-    if node is not None and node.name:
-        return f'{commit.kind} "{node.name}"'
+    name = node.name if node is not None and node.name else commit.node
+    if name and not name.startswith("/"):
+        return f'{commit.kind} "{name}"'
     where = commit.node if len(commit.node) <= LONGEST_TEXT else f"{commit.node[:77]}..."
     return f"{commit.kind} at {where}" if where else commit.kind
 
@@ -171,23 +173,52 @@ def source_text(source: Any) -> str:
 
 def chosen_text(decision: Decision) -> str:
     """Which branch was taken and what spoke for it: "`fee > 5` (fee = 8)"."""
-    tested = decision.conditions
     if decision.selected:
         return _and([quoted(name) for name in decision.selected])
-    values = _one_value(tested)
+    values = _one_value(decision.conditions)
     if values is not None:
         return f"{'default' if decision.default else quoted(decision.chosen)}, as {values}"
-    held = next((each for each in tested if each.result), None)
+    held = next((rule for rule in _rules(decision) if all(each.result for each in rule)), None)
     if decision.default or held is None:
-        return "default, as no condition held" if tested else decision.chosen or "default"
-    return source_text(held.text) + _values(held)
+        return _by_default(decision)
+    texts = " and ".join(source_text(each.text) for each in held)
+    return (f"{quoted(held[0].label)}: " if held[0].label else "") + texts + _values(held)
 
 
 def failed_texts(decision: Decision) -> list[str]:
-    """The conditions that did not hold, each with its values; none where one value decided."""
+    """The rules that did not hold, each with its values; none where one value decided."""
     if decision.selected or _one_value(decision.conditions) is not None:
         return []
-    return [_failed_text(condition) for condition in decision.conditions if not condition.result]
+    failed = ([each for each in rule if not each.result] for rule in _rules(decision))
+    return [_failed_text(rule) for rule in failed if rule]
+
+
+def reads_in(conditions: Iterable[Condition]) -> list[tuple[Key, Any]]:
+    """Everything that conditions and those inside them looked at, each key once."""
+    found: dict[Key, Any] = {}
+    for condition in conditions:
+        found |= dict(condition.read)
+        found |= dict(reads_in(condition.parts))
+    return list(found.items())
+
+
+def _rules(decision: Decision) -> list[list[Condition]]:
+    """The conditions by rule: those of one rule must all hold; most rules have one."""
+    rules: list[list[Condition]] = []
+    for condition in decision.conditions:
+        same = rules and condition.rule is not None and rules[-1][0].rule == condition.rule
+        if same:
+            rules[-1].append(condition)
+        else:
+            rules.append([condition])
+    return rules
+
+
+def _by_default(decision: Decision) -> str:
+    named = decision.chosen not in ("default", "")
+    text = f"{quoted(decision.chosen)} by default" if named and decision.default else ""
+    text = text or (quoted(decision.chosen) if named else "default")
+    return f"{text}, as no condition held" if decision.default and decision.conditions else text
 
 
 def _one_value(tested: tuple[Condition, ...]) -> str | None:
@@ -198,15 +229,17 @@ def _one_value(tested: tuple[Condition, ...]) -> str | None:
     return pairs(first.read) if all(each.read == first.read for each in tested) else None
 
 
-def _values(condition: Condition) -> str:
-    return f" ({pairs(condition.read)})" if condition.read else ""
+def _values(conditions: Iterable[Condition]) -> str:
+    read = reads_in(conditions)
+    return f" ({pairs(read)})" if read else ""
 
 
-def _failed_text(condition: Condition) -> str:
-    text = source_text(condition.text)
-    if condition.error:
-        return f"{text} counts as false: {condition.error}{_values(condition)}"
-    return f"{text} was false{_values(condition)}"
+def _failed_text(rule: list[Condition]) -> str:
+    texts = " and ".join(source_text(each.text) for each in rule)
+    errors = "; ".join(each.error for each in rule if each.error)
+    if errors:
+        return f"{texts} counts as false: {errors}{_values(rule)}"
+    return f"{texts} {'was' if len(rule) == 1 else 'were'} false{_values(rule)}"
 
 
 def _and(parts: list[str]) -> str:
