@@ -73,7 +73,8 @@ class Script:
         `name` and `describe` (else the docstring's first line) are for people.
         `retry` is `{"attempts": 3, "backoff": 0.2, "on": (TimeoutError,)}`: `backoff` in seconds,
         a number, a list, or a function of the attempt. `on_error="commit"` keeps what a stage
-        wrote before it raised. `effect` says what running it again would do.
+        wrote before it raised. `effect` says what running it again would do, should a crash leave
+        open whether it was run.
         """
 
         def declare(function: Any) -> Any:
@@ -88,7 +89,8 @@ class Script:
         """A stage in two halves. What the first one returns is asked; None asks nothing.
 
         The decorated name takes the second half: `@ask.resume def _(s, answer): …`. `asks` is the
-        kind of the need: `user`, `approval`, …
+        kind of the need: `user`, `approval`, `tool`, …; `effect` is that of what is asked, "once"
+        unless given.
         """
 
         def declare(function: Function) -> Pausable:
@@ -259,7 +261,9 @@ class Script:
         **spec: Any,
     ) -> Declared:
         declared = Declared(id or getattr(function, "__name__", kind), kind, name, describe)
-        declared.spec = {name: value for name, value in spec.items() if value not in ("", False)}
+        declared.spec = {
+            name: value for name, value in spec.items() if value is not False and value != ""
+        }
         if function is not None:
             declared.functions[""] = function
             declared.describe = describe or _first_line(function)

@@ -23,7 +23,7 @@ from saywhy.chart.stack import open_frame
 from saywhy.chart.stages import Stages
 from saywhy.chart.task import run_task
 from saywhy.clock import Clock, SystemClock
-from saywhy.errors import Problem, RunError
+from saywhy.errors import ChartError, Problem, RunError
 from saywhy.values import FrozenDict, freeze
 
 STATE: Final = "state"
@@ -88,6 +88,8 @@ class RunOptions(TypedDict, total=False):
     """Is given each commit as it happens."""
     limits: Limits
     clock: Clock
+    beside: Iterable[Built]
+    """Other charts written in Python that are mounted by id."""
     charts: Iterable[Chart]
     """Charts of other makes that are mounted by id, with their `language`."""
     language: Language
@@ -167,6 +169,25 @@ class Built:
         return stream(work)
 
 
+def stages_of(
+    built: Iterable[Built], env: Mapping[str, Any] | None = None, emit: Emit | None = None
+) -> Stages:
+    """What runs several built charts, for a host that has more than one.
+
+    Raises `ChartError` when two of them bring different functions for one node.
+    """
+    functions: dict[str, Callable[..., Any]] = {}
+    for one in built:
+        for key, function in one.functions.items():
+            if functions.setdefault(key, function) is not function:
+                node = key.partition("#")[0]
+                raise ChartError(
+                    f"two charts bring different functions for {node}",
+                    hint="build a chart once, or give one of them another id",
+                )
+    return Stages(Plans(functions), env, emit)
+
+
 class _Execution:
     """One call of `run` or `resume`."""
 
@@ -177,9 +198,12 @@ class _Execution:
         self.raised: Exception | None = None
         self.clock = options.get("clock") or SystemClock()
         self.signals = Signals(options.get("listener"))
-        self.stages = built.stages(options.get("env"), self.signals.emitter())
+        env, emit = options.get("env"), self.signals.emitter()
+        beside = list(options.get("beside", ()))
+        others = [chart for one in beside for chart in one.charts]
+        self.stages = stages_of([built, *beside], env, emit) if beside else built.stages(env, emit)
         self.language = _joined(self.stages.language(), options.get("language"))
-        self.charts = Charts([*options.get("charts", ()), *built.charts])
+        self.charts = Charts([*options.get("charts", ()), *others, *built.charts])
 
     async def go(self, answer: Answer | BranchAnswer | None) -> Result:
         timeout = self.options.get("timeout")

@@ -68,7 +68,8 @@ def _on_or_ask(plan: Plan, scope: Scope, value: Any) -> Outcome:
     asked_already = "answer" in (scope.kept("stage") or {})
     if value is None or asked_already:
         return leave(plan, scope, value)
-    return Need(plan.node.spec.get("ask", "user"), plan.node.id, value, plan.effect)
+    spec = plan.node.spec
+    return Need(spec.get("ask", "user"), plan.node.id, value, spec.get("effect", "once"))
 
 
 def _decided(plan: Plan, scope: Scope, value: Any) -> Outcome:
