@@ -112,6 +112,7 @@ def test_names_stand_for_keys(payment: Any) -> None:
     assert trace.key("fee.total") == (scope, "fee", "total")
     assert trace.key("cargo.plan") == ("cargo", "plan")
     assert trace.key("sum")[0] != scope
+    assert trace.value_at(trace.key("userInput")).value == "Ann"
     assert trace.names == ["amount", "fee", "limit", "payee", "sum", "to"]
 
 

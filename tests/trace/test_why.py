@@ -144,6 +144,20 @@ def test_an_empty_trace_has_no_reply() -> None:
     assert caught.value.hint == "the trace is empty"
 
 
+def test_a_turn_that_failed_has_no_reply(make_flow: Make, make_talk: Make) -> None:
+    """Where a step failed instead of speaking, the refusal says which; it can be asked about."""
+    talk = make_talk(
+        make_flow("Sum", {"id": "sum", "type": "SET", "variable": "sum", "value": "{{ 1 / 0 }}"})
+    )
+    talk.says("go")
+    with pytest.raises(CallerError, match="no reply is recorded for turn 1") as caught:
+        why(talk.trace, Reply(1))
+    assert caught.value.hint == "Sum failed in this turn, at commit 3: division by zero"
+    chain = why(talk.trace, At(3))
+    assert chain.target.sentence == 'SET "sum" of Sum failed: division by zero (turn 1)'
+    assert chain.target.place.line == 10
+
+
 # ------------------------------------------------------------------ kinds of cause
 
 

@@ -48,9 +48,9 @@ def _hint(trace: Trace, turn: int | None) -> str:
 
 def _from_message(trace: Trace, turn: int) -> Spoken | None:
     said = [message for message in trace.messages(turn) if message.role == "assistant"]
-    if not said:
-        return None
     text = "\n\n".join(message.text for message in said)
+    if not text:
+        return None
     if any(message.spans for message in said):
         return Spoken(turn, text, tuple(piece for each in said for piece in _stretches(each)))
     recorded = _from_commits(trace, turn)

@@ -238,7 +238,7 @@ class Trace:
     # ------------------------------------------------------------ keys
 
     def key(self, name: str, until: int | None = None) -> Key:
-        """The key that a name stands for: `amount`, `fee.total`, `items[0]`, `cargo.plan`.
+        """The key of a name: `amount`, `fee.total`, `items[0]`, `cargo.plan`, `userInput`.
 
         Of several flows' variables it is the one written last, at the latest by commit `until`.
         Raises `CallerError`, with the nearest name, when nothing of this name was ever touched.
@@ -248,6 +248,8 @@ class Trace:
             raise CallerError("a variable needs a name")
         if parts[0] in NAMED_SCOPES and len(parts) > 1:
             return tuple(parts)
+        if parts == ["userInput"] and self.variables("input"):
+            return self.variables("input")[-1]
         roots = self._writes.roots(str(parts[0])) or self._reads.roots(str(parts[0]))
         before = (self.last if until is None else until) + 1
         written = [(self._writes.last(root, before), root) for root in roots]
