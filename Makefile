@@ -26,11 +26,14 @@ demo: $(INSTALLED)
 test: $(INSTALLED_DEV)
 	@$(BIN)/python -m pytest --numprocesses=auto $(PYTEST_ARGS)
 
+# All of them run, so that one run shows all that is wrong.
 check: $(INSTALLED_DEV)
-	@$(BIN)/ruff format --check .
-	@$(BIN)/ruff check .
-	@$(BIN)/pyright
-	@$(BIN)/python docs/generate.py --check
+	@failed=0; \
+	$(BIN)/ruff format --check . || failed=1; \
+	$(BIN)/ruff check . || failed=1; \
+	$(BIN)/pyright || failed=1; \
+	$(BIN)/python docs/generate.py --check || failed=1; \
+	exit $$failed
 
 bench: $(INSTALLED)
 	@$(BIN)/python -m bench
