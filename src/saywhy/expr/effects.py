@@ -85,6 +85,25 @@ FRESH: Final = frozenset(
 )
 """Methods that give a new list or object; what is in it may still be shared."""
 
+TAKES_CALLBACK: Final = frozenset(
+    {
+        "every",
+        "filter",
+        "find",
+        "findIndex",
+        "findLast",
+        "findLastIndex",
+        "flatMap",
+        "forEach",
+        "from",
+        "map",
+        "reduce",
+        "reduceRight",
+        "some",
+    }
+)
+"""Methods that call a function with the items of a list."""
+
 RETURNS_ITSELF: Final = frozenset(["sort", "reverse", "fill", "copyWithin"])
 
 
@@ -153,6 +172,15 @@ class Effects:
             yield self._of_all(_arguments(call)[:1], fresh=True)
         elif method is None:
             yield self._of_all(_arguments(call), fresh=False)
+        elif method in TAKES_CALLBACK and any(map(self._is_free_name, _arguments(call))):
+            # `items.map(f)`: f may be a function of the host, which is handed the items.
+            yield self._owners(target, fresh=False)
+
+    def _is_free_name(self, item: Item) -> bool:
+        if item.kind != "identifier":
+            return False
+        name = decoded(self._walk.source.spelling(item.node))
+        return name not in JAVASCRIPT_GLOBALS and not item.scope.knows(name)
 
     def _borrowed_writes(self, call: Item, function: Item) -> Iterator[Owners]:
         """`Array.prototype.push.call(xs, 1)` and whatever else is called that way."""

@@ -10,7 +10,8 @@ from typing import Final
 from saywhy.expr.chains import Path
 from saywhy.expr.names import SyntaxProblem
 from saywhy.expr.outcome import FunctionAnswer, Raised
-from saywhy.expr.program import Draft, Program, Variant
+from saywhy.expr.program import Program, Variant
+from saywhy.expr.writer import Draft
 
 _PLACE: Final = re.compile(r"<input>:(\d+):(\d+)")
 _UNKNOWN: Final = re.compile(r"(\S+) is not defined$")
@@ -25,7 +26,9 @@ def raised_from(
         kind, message = _limit(result[2:])
         return Raised(kind, message, variant.reads)
     kind, message, stack = json.loads(result[2:])
-    if kind == "InternalError" and "memory" in message:
+    # Out of memory, the engine may not even have an error to throw, and throws null.
+    is_bare = kind == "null" and "throw" not in program.source
+    if is_bare or (kind == "InternalError" and "memory" in message):
         kind, message = _MEMORY
     elif kind == "InternalError" or "stack size exceeded" in message:
         kind = "RangeError"
@@ -79,7 +82,7 @@ def _span_of(
 ) -> tuple[int, int] | None:
     unknown = _UNKNOWN.search(message)
     if unknown is not None:
-        for use in program.reading.uses:
+        for use in program.reading.details.uses:
             if use.path[0] == unknown[1]:
                 return use.spans[0]
     return _place(stack, program.source, inserted)
@@ -97,8 +100,12 @@ def _place(
     start = sum(len(line) + 1 for line in lines[:row])
     offset = start + int(match[2]) - 1
     for begin, end, length in inserted:
-        if begin >= offset:
+        if begin < start:
+            continue
+        if begin > offset:
             break
+        if offset < begin + length and end > begin:
+            return begin, end  # inside of what stands for a path
         # What stands in the text instead of our own is longer or shorter by this much.
         offset = max(begin, offset - length + (end - begin))
     offset = min(offset, max(0, len(source) - 1))

@@ -29,7 +29,6 @@
   const numberValueOf = Number.prototype.valueOf;
   const booleanOf = Boolean.prototype.valueOf;
   const kindOf = Object.prototype.toString;
-  const functionToString = Function.prototype.toString;
   const symbolToString = Symbol.prototype.toString;
   const regexpToString = RegExp.prototype.toString;
   const mapEntries = Map.prototype.entries;
@@ -146,14 +145,28 @@
     return value - value === 0 ? value : tag("$num", String0(value));
   }
 
+  // Python reads no longer numbers either, and writing one takes time that grows with its square.
+  const LARGEST = 10n ** 4000n;
+
+  function encodeBigInt(value) {
+    if (value > LARGEST || value < -LARGEST) {
+      throw new RangeError0("a BigInt of more than 4000 digits is too long");
+    }
+    return tag("$bigint", String0(value));
+  }
+
+  // The fence has its own way to write functions, laid when this runs.
+  const functionProto = Function.prototype;
+  const functionText = (value) => apply(functionProto.toString, value, []);
+
   function encode(value, depth) {
     switch (typeof value) {
       case "string": case "boolean": return value;
       case "number": return encodeNumber(value);
       case "undefined": return tag("$undefined", true);
-      case "bigint": return tag("$bigint", String0(value));
+      case "bigint": return encodeBigInt(value);
       case "symbol": return foreign("symbol", null, apply(symbolToString, value, []));
-      case "function": return foreign("function", null, apply(functionToString, value, []));
+      case "function": return foreign("function", null, functionText(value));
     }
     return value === null ? null : encodeObject(value, depth + 1);
   }
@@ -448,6 +461,19 @@
 
   // ------------------------------------------------------- time and randomness
 
+  // The engine looks at the clock after ten thousand calls or turns of a loop, however long each
+  // takes. Loops and functions of an expression call this now and then: every 20 ms it spends ten
+  // thousand turns on nothing.
+  const clock = Date.now;
+
+  function tick(next) {
+    const at = clock();
+    if (next === 0) return at + 20;
+    if (at < next) return next;
+    for (let i = 0; i < 10500; i++);
+    return clock() + 20;
+  }
+
   let now = NaN;
   let seed = 0;
 
@@ -473,7 +499,7 @@
   }
 
   return freeze({
-    out, text, fail, decode, parse, open, door, stopped, ended, begin, end,
+    out, text, fail, decode, parse, open, door, stopped, ended, begin, end, tick,
     moment: () => now,
     random,
   });

@@ -13,6 +13,7 @@ from threading import Lock
 from typing import Final, TypeVar
 
 from saywhy.expr.chains import Chain, Path, chain_at
+from saywhy.expr.details import Details, details_of
 from saywhy.expr.effects import Effects
 from saywhy.expr.scopes import Walk
 from saywhy.expr.syntax import (
@@ -41,16 +42,6 @@ CACHE_SIZE: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
-    """One place where a free name is used, for `javascript`, which passes values there."""
-
-    path: Path
-    spans: tuple[tuple[int, int], ...]
-    is_called: bool
-    is_written: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Reading:
     """What an expression does with names that are not its own."""
 
@@ -67,12 +58,8 @@ class Reading:
     roots: frozenset[str] = frozenset()
     """All free names, the called ones as well."""
     error: SyntaxProblem | None = None
-    uses: tuple[Use, ...] = field(default=(), repr=False)
-    spelled: frozenset[str] = field(default=frozenset(), repr=False)
-    """Every name in the text, local ones as well."""
-    handlers: tuple[int, ...] = field(default=(), repr=False)
-    """Offsets just inside the blocks of `catch` and `finally`."""
-    is_async: bool = field(default=False, repr=False)
+    details: Details = field(default=Details(), repr=False, compare=False)
+    """Places in the text, for `program`, which makes something runnable of it."""
 
 
 _cache: OrderedDict[str, Reading] = OrderedDict()
@@ -114,12 +101,7 @@ def _reading(walk: Walk, chains: list[Chain]) -> Reading:
         assigns=_unique(chain.root for chain in chains if _is_assigned(chain)),
         calls=_unique(chain.root for chain in chains if chain.is_called),
         roots=frozenset(chain.root for chain in chains),
-        uses=tuple(
-            Use(chain.path, chain.spans, chain.is_called, chain.is_written) for chain in chains
-        ),
-        spelled=frozenset(walk.spelled),
-        handlers=tuple(walk.source.offset(block.start_byte) + 1 for block in walk.handlers),
-        is_async=walk.has_async,
+        details=details_of(walk, chains),
     )
 
 

@@ -19,9 +19,9 @@ from saywhy.expr.words import JAVASCRIPT_GLOBALS
 class Limits:
     """What one evaluation may use."""
 
-    seconds: float = 0.25
+    seconds: float = 0.1
     """Processor time. The binding counts the whole process; `javascript` allows for that."""
-    memory_bytes: int = 64 << 20
+    memory_bytes: int = 32 << 20
     stack_bytes: int = 512 << 10
     list_items: int = 1_000_000
     result_parts: int = 200_000
@@ -32,7 +32,7 @@ class Limits:
 class Sandbox:
     """A context and the kit inside it."""
 
-    __slots__ = ("context", "kit", "limits")
+    __slots__ = ("bounds", "context", "kit", "limits")
 
     def __init__(self, limits: Limits) -> None:
         # `quickjs` itself starts a thread when it is imported; the extension module does not.
@@ -42,22 +42,22 @@ class Sandbox:
         self.context: Final[Any] = _quickjs.Context()
         self.context.set_memory_limit(limits.memory_bytes)
         self.context.set_max_stack_size(limits.stack_bytes)
-        make_kit = self.context.eval(_script("kit.js"))
-        self.kit: Final[Any] = make_kit(limits.list_items, limits.result_parts)
-        guard = self.context.eval(_script("guard.js"))
-        member = self.context.eval("(o, name) => o[name]")
-        guard(
+        evaluate = self.context.eval
+        self.kit: Final[Any] = evaluate(_script("kit.js"))(limits.list_items, limits.result_parts)
+        self.bounds: Final[Any] = evaluate(_script("bounds.js"))(
+            limits.list_items, limits.search_product
+        )
+        member = evaluate("(o, name) => o[name]")
+        evaluate(_script("guard.js"))(
             " ".join(sorted(JAVASCRIPT_GLOBALS)),
-            limits.list_items,
-            limits.search_product,
             member(self.kit, "moment"),
             member(self.kit, "random"),
         )
         self.context.set_time_limit(limits.seconds)
 
     def compile(self, program: str) -> Any:
-        """The function made by `program`, a function expression that takes the kit."""
-        return self.context.eval(program)(self.kit)
+        """The function made by `program`, a function expression that takes kit and bounds."""
+        return self.context.eval(program)(self.kit, self.bounds)
 
 
 @cache

@@ -95,6 +95,12 @@ class Walk:
         """Calls, tagged templates and `new`."""
         self.handlers: list[Node] = []
         """Blocks of `catch` and `finally`."""
+        self.bodies: list[Node] = []
+        """Bodies of functions and loops."""
+        self.operations: list[Node] = []
+        """Products, powers and shifts, with or without assignment."""
+        self.patterns: list[Node] = []
+        """Regular expressions."""
         top = Scope(None, True, "program")
         waiting = [Item(root, None, "", top, "read")]
         while waiting:
@@ -115,14 +121,27 @@ class Walk:
             self.members.append(item)
         elif kind in ("call_expression", "new_expression"):
             self.calls.append(item)
-        elif kind in ("catch_clause", "finally_clause"):
-            body = item.node.child_by_field_name("body")
-            if body is not None:
-                self.handlers.append(body)
+        elif kind in _COLLECTED:
+            self._collect(item)
         scope = self._scope_of(item)
         for child, field in item.children():
             mode = _mode_of_child(item, child, field)
             yield Item(child, item, field, scope, mode)
+
+    def _collect(self, item: Item) -> None:
+        """Note places where `program` has something to add."""
+        kind, node = item.kind, item.node
+        body = node.child_by_field_name("body")
+        if kind in ("catch_clause", "finally_clause") and body is not None:
+            self.handlers.append(body)
+        elif kind in _FUNCTIONS | _LOOPS and body is not None:
+            self.bodies.append(body)
+        elif kind == "regex":
+            self.patterns.append(node)
+        elif kind in _OPERATIONS:
+            operator = node.child_by_field_name("operator")
+            if operator is not None and operator.type in _GROWING:
+                self.operations.append(node)
 
     def _name(self, item: Item) -> None:
         name = decoded(self.source.spelling(item.node))
@@ -185,6 +204,12 @@ _FUNCTIONS: Final = frozenset(
 )
 _BLOCKS: Final = frozenset(
     ["statement_block", "for_statement", "for_in_statement", "catch_clause", "switch_body"]
+)
+_LOOPS: Final = frozenset(["for_statement", "for_in_statement", "while_statement", "do_statement"])
+_OPERATIONS: Final = frozenset({"binary_expression", "augmented_assignment_expression"})
+_GROWING: Final = frozenset({"*", "**", "<<", "*=", "**=", "<<="})
+_COLLECTED: Final = (
+    _FUNCTIONS | _LOOPS | _OPERATIONS | frozenset({"catch_clause", "finally_clause", "regex"})
 )
 _PATTERNS: Final = frozenset(
     [

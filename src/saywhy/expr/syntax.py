@@ -204,8 +204,15 @@ def _first_error(source: Source) -> SyntaxProblem:
         if node.is_error and node.end_byte > len(_HEAD):
             start, end = source.span(node)
             if start < end and text[start:end].strip():
+                if _is_operator(text[start:end]) and not text[end:].strip():
+                    message = f'something is missing after "{text[start:end]}"'
+                    return SyntaxProblem(message, (start, end))
                 return SyntaxProblem(f'unexpected "{_short(text[start:end])}"', (start, end))
     return SyntaxProblem("this is no JavaScript expression", (0, len(text)))
+
+
+def _is_operator(text: str) -> bool:
+    return re.fullmatch(r"[-+*/%=<>!&|^?:,.]+", text) is not None
 
 
 def _every(root: Any) -> Iterator[Any]:

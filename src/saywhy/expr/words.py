@@ -39,7 +39,6 @@ JAVASCRIPT_GLOBALS: Final = (
             "Set",
             "WeakMap",
             "WeakSet",
-            "Iterator",
             "Error",
             "EvalError",
             "RangeError",

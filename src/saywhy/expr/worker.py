@@ -31,6 +31,7 @@ from saywhy.expr.transfer import (
     value_from,
     whole,
 )
+from saywhy.expr.writer import draft_of
 from saywhy.values import UNDEFINED, BigInt, FrozenDict, FrozenList, Value, seal, thaw
 
 MAX_PROGRAMS: Final = 2048
@@ -165,7 +166,7 @@ class Worker:
         *shape, form = key
         pairs = zip(program.parameters, shape, strict=True)
         functions = tuple(parameter.root for parameter, letter in pairs if letter == FUNCTION)
-        draft = program.text_for(tuple(shape), functions, form == TEXT)
+        draft = draft_of(program, tuple(shape), functions, form == TEXT)
         if self._compiled > MAX_COMPILED:
             self._forget()
         self._compiled += len(draft.text)
@@ -251,7 +252,7 @@ class Worker:
         answers: Sequence[FunctionAnswer],
     ) -> Outcome:
         """The outcome behind a result that is not simply a value."""
-        if program.reading.is_async:
+        if program.reading.details.is_async:
             self._restart()  # what an async function left to do would run into later evaluations
         mode = result[1]
         if mode in "e!":

@@ -1,0 +1,373 @@
+// Bounds for what the engine runs without ever asking whether time is up: loops over long lists,
+// searches in long texts, large BigInts, regular expressions. Each is kept short enough that the
+// next check of the clock is near; `tick` of the kit makes those checks happen.
+(function (maxItems, maxSearch) {
+  "use strict";
+
+  const { apply, construct } = Reflect;
+  const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, keys, setPrototypeOf } = Object;
+  const { ownKeys } = Reflect;
+  const { isArray } = Array;
+  const isView = ArrayBuffer.isView;
+  const String0 = String;
+  const RegExp0 = RegExp;
+  const BigInt0 = BigInt;
+  const RangeError0 = RangeError;
+  const TypeError0 = TypeError;
+
+  function replace(owner, name, value) {
+    const own = getOwnPropertyDescriptor(owner, name);
+    defineProperty(owner, name, { ...own, value });
+  }
+
+  // The statics, prototype and place of `maker`, given to the function that stands in for it.
+  function standIn(stub, maker) {
+    for (const name of ownKeys(maker)) {
+      if (name !== "length" && name !== "name") {
+        defineProperty(stub, name, getOwnPropertyDescriptor(maker, name));
+      }
+    }
+    setPrototypeOf(stub, getPrototypeOf(maker));
+    defineProperty(stub, "length", { value: maker.length, configurable: true });
+    if (maker.prototype) replace(maker.prototype, "constructor", stub);
+    replace(globalThis, maker.name, stub);
+  }
+
+  // ------------------------------------------------------------------- bounds
+
+  // Loops inside the engine are not interrupted. What makes them long is bounded instead: the
+  // length of what they run over, and for searches in texts the product of both lengths.
+  function check(list) {
+    if (typeof list !== "object" || list === null || isView(list)) return;
+    let length;
+    if (isArray(list)) {
+      length = list.length;
+    } else {
+      // An accessor could answer differently when the engine asks again.
+      const own = getOwnPropertyDescriptor(list, "length");
+      if (own === undefined && !("length" in list)) return;
+      if (own === undefined || !("value" in own) || typeof own.value === "object") {
+        throw new TypeError0("a list-like object must have its length as a plain number");
+      }
+      length = +own.value;
+    }
+    if (length > maxItems) {
+      throw new RangeError0(`a list of ${length} items is too long; ${maxItems} are allowed`);
+    }
+  }
+
+  const A = Array.prototype;
+  const a = {};
+  for (const name of ownKeys(A)) if (typeof A[name] === "function") a[name] = A[name];
+
+  // Written out rather than generated: a method with its own parameters costs half of one with
+  // `...rest`, and these are what expressions call most.
+  const bounded = {
+    map(f, t) { if (!isArray(this) || this.length > maxItems) check(this); return a.map.call(this, f, t); },
+    filter(f, t) { if (!isArray(this) || this.length > maxItems) check(this); return a.filter.call(this, f, t); },
+    forEach(f, t) { check(this); return a.forEach.call(this, f, t); },
+    some(f, t) { check(this); return a.some.call(this, f, t); },
+    every(f, t) { check(this); return a.every.call(this, f, t); },
+    flatMap(f, t) { check(this); return a.flatMap.call(this, f, t); },
+    join(separator) { check(this); return a.join.call(this, separator); },
+    reverse() { check(this); return a.reverse.call(this); },
+    shift() { check(this); return a.shift.call(this); },
+    sort(f) { check(this); return a.sort.call(this, f); },
+    toLocaleString(l, o) { check(this); return a.toLocaleString.call(this, l, o); },
+    reduce(f, start) {
+      check(this);
+      return arguments.length > 1 ? a.reduce.call(this, f, start) : a.reduce.call(this, f);
+    },
+    reduceRight(f, start) {
+      check(this);
+      return arguments.length > 1 ? a.reduceRight.call(this, f, start) : a.reduceRight.call(this, f);
+    },
+  };
+  for (const name of [
+    "copyWithin", "fill", "lastIndexOf", "slice", "splice", "toReversed", "toSorted", "toSpliced",
+    "unshift", "with",
+  ]) {
+    bounded[name] = { [name](...args) { check(this); return apply(a[name], this, args); } }[name];
+  }
+
+  bounded.concat = function concat(...lists) {
+    check(this);
+    let total = isArray(this) ? this.length : 0;
+    for (let i = 0; i < lists.length; i++) {
+      const list = lists[i];
+      const isList = isArray(list)
+        || (typeof list === "object" && list !== null && list[Symbol.isConcatSpreadable]);
+      if (isList) check(list);
+      total += isList ? +list.length : 1;
+    }
+    if (total > maxItems) throw new RangeError0(`a list may have ${maxItems} items`);
+    return apply(a.concat, this, lists);
+  };
+
+  // In JavaScript itself, so that a list that contains itself many times over can be interrupted.
+  bounded.flat = function flat(depth) {
+    check(this);
+    const levels = depth === undefined ? 1 : Math.trunc(+depth) || 0;
+    const target = [];
+    const into = (list, left) => {
+      const length = list.length >>> 0;
+      for (let i = 0; i < length; i++) {
+        if (!(i in list)) continue;
+        const item = list[i];
+        if (left > 0 && isArray(item)) {
+          check(item);
+          into(item, left - 1);
+        } else {
+          if (target.length >= maxItems) throw new RangeError0(`a list may have ${maxItems} items`);
+          target[target.length] = item;
+        }
+      }
+    };
+    into(Object(this), levels);
+    return target;
+  };
+
+  for (const name of ownKeys(bounded)) {
+    const method = bounded[name];
+    if (a[name] === undefined) continue;
+    defineProperty(method, "length", { value: a[name].length, configurable: true });
+    replace(A, name, method);
+  }
+
+  // Writing a list of four thousand million holes takes seconds before memory runs out.
+  const stringify0 = JSON.stringify;
+
+  function checkInside(value, depth) {
+    if (typeof value !== "object" || value === null || depth > 20) return;
+    if (isArray(value)) {
+      check(value);
+      for (let i = 0; i < value.length && i < 1000; i++) checkInside(value[i], depth + 1);
+      return;
+    }
+    const names = keys(value);
+    for (let i = 0; i < names.length && i < 1000; i++) {
+      checkInside(getOwnPropertyDescriptor(value, names[i]).value, depth + 1);
+    }
+  }
+
+  replace(JSON, "stringify", {
+    stringify(value, replacer, space) {
+      checkInside(value, 0);
+      return stringify0(value, replacer, space);
+    },
+  }.stringify);
+
+  replace(String, "raw", {
+    raw(strings, ...values) {
+      const parts = Object(strings.raw);
+      check(parts);
+      let whole = "";
+      for (let i = 0; i < parts.length; i++) {
+        whole += (i > 0 && i - 1 < values.length ? String0(values[i - 1]) : "") + String0(parts[i]);
+      }
+      return whole;
+    },
+  }.raw);
+
+  // ------------------------------------------------------------------- texts
+
+  const S = String.prototype;
+  const s = {};
+  for (const name of ownKeys(S)) if (typeof S[name] === "function") s[name] = S[name];
+
+  function search(text, part) {
+    if (part.length > 1 && text.length * part.length > maxSearch) {
+      throw new RangeError0("searching a text this long for another this long takes too much time");
+    }
+  }
+
+  // Both sides become texts once and for all, so that what was measured is what is searched.
+  function searching(name) {
+    const native = s[name];
+    return {
+      [name](part, other) {
+        let subject = this;
+        if (typeof subject !== "string" || typeof part !== "string") {
+          if (subject === undefined || subject === null || part instanceof RegExp0) {
+            return apply(native, subject, arguments);
+          }
+          subject = String0(subject);
+          if (part !== undefined || !splits[name]) part = String0(part);
+        }
+        if (part !== undefined) search(subject, part);
+        return arguments.length > 1 ? native.call(subject, part, other) : native.call(subject, part);
+      },
+    }[name];
+  }
+
+  const splits = { split: true };
+  for (const name of ["includes", "indexOf", "lastIndexOf", "split", "replace"]) {
+    replace(S, name, searching(name));
+  }
+  replace(S, "replaceAll", searching("replaceAll"));
+
+  function short(name, text) {
+    if (text.length > maxItems) {
+      throw new RangeError0(`a text of ${text.length} characters is too long for ${name}`);
+    }
+    return text;
+  }
+
+  const upper = S.toUpperCase;
+  const lower = S.toLowerCase;
+  replace(S, "toUpperCase", {
+    toUpperCase() {
+      return upper.call(typeof this === "string" ? short("toUpperCase", this) : this);
+    },
+  }.toUpperCase);
+  replace(S, "toLowerCase", {
+    toLowerCase() {
+      return lower.call(typeof this === "string" ? short("toLowerCase", this) : this);
+    },
+  }.toLowerCase);
+  for (const name of ["toLocaleUpperCase", "toLocaleLowerCase", "split", "replaceAll"]) {
+    const native = S[name];
+    replace(S, name, {
+      [name](...args) {
+        return apply(native, typeof this === "string" ? short(name, this) : this, args);
+      },
+    }[name]);
+  }
+
+  // Reordering of combining marks is quadratic, so long texts go through it in pieces that start
+  // at letters of ASCII, before which nothing is ever reordered.
+  replace(S, "normalize", {
+    normalize(form) {
+      if (this === undefined || this === null) return s.normalize.call(this, form);
+      const subject = String0(this);
+      if (subject.length <= 4096) return arguments.length ? s.normalize.call(subject, form) : s.normalize.call(subject);
+      let whole = "";
+      for (const piece of subject.match(/[\x00-\x7f]*[^\x00-\x7f]*/g)) {
+        if (piece.length > 65536 && /[^\x00-\x7f]{4096}/.test(piece)) {
+          throw new RangeError0("the text is too long to be normalized");
+        }
+        whole += form === undefined ? s.normalize.call(piece) : s.normalize.call(piece, form);
+      }
+      return whole;
+    },
+  }.normalize);
+
+  // ------------------------------------------------------------ other makers
+
+  const assign0 = Object.assign;
+  replace(Object, "assign", {
+    assign(target, ...sources) {
+      const made = assign0(target);
+      for (let i = 0; i < sources.length; i++) {
+        assign0(made, sources[i]);
+        // A long text is copied letter by letter without a look at the clock; these turns are one.
+        if (typeof sources[i] === "string") for (let at = sources[i].length; at > 0; at--);
+      }
+      return made;
+    },
+  }.assign);
+
+  const MAX_DIGITS = 4000;
+  const LARGEST = 10n ** BigInt0(MAX_DIGITS);
+  const MAX_BITS = 13288n;
+
+  function refuse() {
+    throw new RangeError0(`a BigInt of more than ${MAX_DIGITS} digits is too large`);
+  }
+
+  function notTooLarge(value) {
+    return value > LARGEST || value < -LARGEST ? refuse() : value;
+  }
+
+  standIn({
+    BigInt(value) {
+      if (typeof value === "object" && value !== null) value = String0(value);
+      if (typeof value === "string" && value.length > MAX_DIGITS + 10) refuse();
+      return BigInt0(value);
+    },
+  }.BigInt, BigInt0);
+  for (const name of ["asIntN", "asUintN"]) {
+    const native = BigInt0[name];
+    replace(BigInt, name, {
+      [name](bits, value) { return native(+bits > Number(MAX_BITS) ? refuse() : bits, value); },
+    }[name]);
+  }
+
+  // Products, powers and shifts in an expression that may have BigInts are compiled into these.
+  function power(one, other) {
+    if (typeof one === "bigint" && typeof other === "bigint" && (one > 1n || one < -1n)) {
+      const bits = BigInt0(one.toString(16).length - 1) * 4n;
+      if (other > MAX_BITS || bits * other > MAX_BITS) refuse();
+    }
+    const made = one ** other;
+    return typeof made === "bigint" ? notTooLarge(made) : made;
+  }
+
+  function product(one, other) {
+    const made = one * other;
+    return typeof made === "bigint" ? notTooLarge(made) : made;
+  }
+
+  function shift(one, other) {
+    if (typeof one === "bigint" && typeof other === "bigint" && other > MAX_BITS) refuse();
+    const made = one << other;
+    return typeof made === "bigint" ? notTooLarge(made) : made;
+  }
+
+  // ----------------------------------------------------- regular expressions
+
+  const MAX_PATTERN = 10000;
+  const MAX_SUBJECT = 20000;
+  const exec0 = RegExp0.prototype.exec;
+  const test0 = RegExp0.prototype.test;
+  const hasReference = /\\[1-9]|\\k</;
+
+  // One step of a back reference compares as much as it refers to, and is not interrupted.
+  function careful(pattern) {
+    defineProperty(pattern, "exec", {
+      value: function exec(subject) {
+        const text = String0(subject);
+        if (text.length > MAX_SUBJECT) {
+          throw new RangeError0(
+            `a text of ${text.length} characters is too long for a pattern with back references`);
+        }
+        return apply(exec0, this, [text]);
+      },
+      writable: true, configurable: true,
+    });
+    return pattern;
+  }
+
+  function patternText(pattern) {
+    const text = String0(pattern);
+    if (text.length > MAX_PATTERN) {
+      throw new RangeError0(`a pattern of ${text.length} characters is too long`);
+    }
+    return text;
+  }
+
+  function Pattern(pattern, flags) {
+    const isPattern = pattern instanceof RegExp0;
+    if (new.target === undefined && isPattern && flags === undefined) return pattern;
+    const source = isPattern || pattern === undefined ? pattern : patternText(pattern);
+    const target = new.target === undefined || new.target === Pattern ? RegExp0 : new.target;
+    const made = construct(RegExp0, [source, flags], target);
+    return apply(test0, hasReference, [made.source]) ? careful(made) : made;
+  }
+  delete RegExp0.prototype.compile;
+  defineProperty(Pattern, "name", { value: "RegExp", configurable: true });
+  standIn(Pattern, RegExp0);
+
+  for (const [name, flags] of [["match", ""], ["matchAll", "g"], ["search", ""]]) {
+    const native = s[name];
+    replace(S, name, {
+      [name](pattern) {
+        const isObject = typeof pattern === "object" || pattern === undefined;
+        const made = isObject ? pattern : new Pattern(patternText(pattern), flags);
+        return native.call(this, made);
+      },
+    }[name]);
+  }
+
+  return { power, product, shift, careful };
+})

@@ -1,0 +1,115 @@
+"""Where in an expression stands what the engine must see differently from how it was written?
+
+Offsets only, found once when the expression is read; what is put there is `program`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from saywhy.expr.chains import Chain, Path
+from saywhy.expr.scopes import Walk
+
+Span: TypeAlias = tuple[int, int]
+
+_BIGINT: Final = re.compile(r"[0-9a-fA-F_]n\b|BigInt")
+_BACK_REFERENCE: Final = re.compile(r"\\[1-9]|\\k<")
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One place where a free name is used."""
+
+    path: Path
+    spans: tuple[Span, ...]
+    """Where each prefix of `path` stands."""
+    is_called: bool
+    is_written: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Body of a function or loop: a block, one statement, or one expression."""
+
+    span: Span
+    kind: Literal["block", "statement", "expression"]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """`a * b`, `a ** b`, `a << b`, or one of them with assignment to a name."""
+
+    span: Span
+    operator: Span
+    sign: str
+    target: str
+    """The name that is assigned; empty for a plain operation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """All such places of one expression."""
+
+    uses: tuple[Use, ...] = ()
+    spelled: frozenset[str] = frozenset()
+    """Every name in the text, local ones as well."""
+    handlers: tuple[int, ...] = ()
+    """Offsets just inside the blocks of `catch` and `finally`."""
+    bodies: tuple[Body, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    references: tuple[Span, ...] = ()
+    """Regular expressions with back references."""
+    is_async: bool = False
+    has_bigints: bool = False
+    """A BigInt is written in the text, or made."""
+
+
+def details_of(walk: Walk, chains: Sequence[Chain]) -> Details:
+    """The places in the expression that was walked."""
+    source = walk.source
+    return Details(
+        uses=tuple(
+            Use(chain.path, chain.spans, chain.is_called, chain.is_written) for chain in chains
+        ),
+        spelled=frozenset(walk.spelled),
+        handlers=tuple(source.offset(block.start_byte) + 1 for block in walk.handlers),
+        bodies=tuple(_bodies(walk)),
+        operations=tuple(_operations(walk)),
+        references=tuple(
+            source.span(node)
+            for node in walk.patterns
+            if _BACK_REFERENCE.search(source.spelling(node))
+        ),
+        is_async=walk.has_async,
+        has_bigints=_BIGINT.search(source.text) is not None,
+    )
+
+
+def _bodies(walk: Walk) -> Iterator[Body]:
+    for node in walk.bodies:
+        span = walk.source.span(node)
+        if node.type == "statement_block":
+            yield Body(span, "block")
+        elif node.parent is not None and node.parent.type == "arrow_function":
+            yield Body(span, "expression")
+        else:
+            yield Body(span, "statement")
+
+
+def _operations(walk: Walk) -> Iterator[Operation]:
+    source = walk.source
+    for node in walk.operations:
+        operator = node.child_by_field_name("operator")
+        left = node.child_by_field_name("left")
+        if operator is None or left is None:
+            continue
+        target = ""
+        if node.type == "augmented_assignment_expression":
+            if left.type != "identifier":
+                continue
+            target = source.spelling(left)
+        sign = operator.type.rstrip("=")
+        yield Operation(source.span(node), source.span(operator), sign, target)
