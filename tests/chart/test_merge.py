@@ -166,4 +166,11 @@ def test_what_was_added_to_a_list() -> None:
     assert additions(old, freeze([1])) is None
     assert additions(old, freeze([2, {"a": 1}])) is None
     assert additions(3, old) is None
-    assert merged(old, [old.appended(2)], Merge.APPEND) == FrozenList([1, {"a": 1}, 2])
+
+
+def test_lists_that_come_from_elsewhere_are_added_whole() -> None:
+    """Without a common start a list that looks like ours is added all the same."""
+    ours = freeze(["x"])
+    assert merged(ours, [freeze(["x"])], Merge.APPEND) == FrozenList(["x", "x"])
+    assert merged(ours, [freeze(["x"])], Merge.APPEND, ours) == FrozenList(["x"])
+    assert merged(ours, [freeze(["y"])], Merge.REPLACE) == FrozenList(["y"])

@@ -124,6 +124,13 @@ def test_arguments_are_read_only_and_noted() -> None:
         _ = s.args.name
     with pytest.raises(AttributeError):
         s.args.text = "x"
+    named = view_of({}, {"keys": 1, "items": 2}).args
+    assert (named.keys, named.items, named.get("none", 3), list(named)) == (
+        1,
+        2,
+        3,
+        ["keys", "items"],
+    )
 
 
 def test_the_environment_is_not_noted() -> None:
@@ -147,7 +154,7 @@ def test_a_view_that_is_kept_says_so() -> None:
         lambda: inner.__setitem__("x", 2),
         lambda: items.append(1),
         lambda: len(items),
-        lambda: s.args,
+        lambda: s.args.text,
     ):
         with pytest.raises(CallerError, match="used after its stage work was over") as caught:
             use()

@@ -94,15 +94,19 @@ def take_over(scope: Scope, name: str, found: Written, policy: Policy | None) ->
         put(scope, key, before, found.values[-1])
         return
     values = [UNDEFINED if value is GONE else value for value in found.values]
-    put(scope, key, before, merged(before, values, policy))
+    put(scope, key, before, merged(before, values, policy, before))
 
 
-def merged(before: Any, values: Sequence[Any], policy: Policy) -> Any:
-    """What a value becomes by those that several wrote in its place."""
+def merged(before: Any, values: Sequence[Any], policy: Policy, base: Any = UNDEFINED) -> Any:
+    """What a value becomes by those that several wrote in its place.
+
+    `base` is what the writers started from: of a list that still begins with it, only the rest was
+    added. Without it every list is new.
+    """
     if policy is Merge.APPEND:
-        return _appended(before, values)
+        return _appended(before, values, base)
     if policy is Merge.UNION:
-        return _union(before, values)
+        return _union(before, values, base)
     if isinstance(policy, Merge):
         return values[-1]
     return freeze(policy(before, list(values)))
@@ -135,24 +139,24 @@ def _alike(one: Any, other: Any) -> bool:
     return one is other or same(one, other)
 
 
-def _appended(before: Any, values: Sequence[Any]) -> FrozenList:
+def _appended(before: Any, values: Sequence[Any], base: Any) -> FrozenList:
     grown = before if isinstance(before, FrozenList) else FrozenList([])
     for value in values:
-        grown = grown.appended(*_items(before, value))
+        grown = grown.appended(*_items(base, value))
     return grown
 
 
-def _items(before: Any, value: Any) -> list[Any]:
+def _items(base: Any, value: Any) -> list[Any]:
     """What a branch adds: the items at the end, those of a new list, or the value itself."""
     if value is UNDEFINED:
         return []
     if not isinstance(value, FrozenList):
         return append_path(FrozenList([]), (), value).raw
-    added = additions(before, value)
+    added = additions(base, value)
     return value.raw if added is None else added
 
 
-def _union(before: Any, values: Sequence[Any]) -> Any:
+def _union(before: Any, values: Sequence[Any], base: Any) -> Any:
     if any(isinstance(value, FrozenDict) for value in (before, *values)):
         fields: dict[str, Any] = {}
         for value in (before, *values):
@@ -163,7 +167,7 @@ def _union(before: Any, values: Sequence[Any]) -> Any:
         return FrozenDict(fields)
     items = list(before.raw) if isinstance(before, FrozenList) else []
     for value in values:
-        for item in _items(before, value):
+        for item in _items(base, value):
             if not any(same(item, there) for there in items):
                 items.append(item)
     return FrozenList(items)

@@ -88,7 +88,7 @@ class Stages:
             view = View(sight)
             value = function(view) if answer is UNDEFINED else function(view, seal(answer))
             if value is not None:
-                value = given_value(plan, value)
+                value = given_value(plan, value, sight.stop)
         except Suspend as pause:
             return _pause(scope, memo, sight.once, pause.need)
         except Exception as error:
@@ -197,6 +197,8 @@ class Stages:
     def _mapped(self, plan: Plan, scope: Scope, purpose: str, owner: str) -> dict[str, Any]:
         """What goes into or comes out of a mount; a path that leads nowhere gives nothing."""
         sight = Sight(scope, owner, self.env, None, frozenset())
+        if purpose == "outputs":
+            sight.args = scope.state.bases[owner].scope
         function = plan.others.get(purpose)
         if function is None:
             paths: dict[str, str] = plan.node.spec.get(purpose, {})

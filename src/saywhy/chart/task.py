@@ -50,7 +50,7 @@ async def run_task(
     try:
         given = () if answer is UNDEFINED else (seal(answer),)
         value: Any = await function(view, *given)
-        value = given_value(plan, value)
+        value = given_value(plan, value, sight.stop)
         keep_net(scope)
         decision = value if isinstance(value, Decision) else None
         return Answer(None if decision else value, work=_work(scope, sight, decision))

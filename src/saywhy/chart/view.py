@@ -59,10 +59,14 @@ class Sight(msgspec.Struct, eq=False):
     asked: int = 0
     once: dict[str, Any] | None = None
     stop: tuple[str, bool] | None = None
+    args: str = ""
+    """The scope id of the chart's arguments; the frame's unless given."""
     variables: dict[str, Any] = {}
     """Those of the scope `owner` itself, as they were committed."""
 
     def __post_init__(self) -> None:
+        if not self.args:
+            self.args = args_scope(self.scope)
         self.variables = self.scope.state.scopes.get(self.owner, _NOTHING)
 
 
@@ -228,7 +232,7 @@ def key_of(sight: Sight, path: str) -> Key:
     name, *rest = path.split(".")
     key: Key = (sight.owner, name)
     if name == "args" and rest:
-        key = (args_scope(sight.scope), rest.pop(0))
+        key = (sight.args, rest.pop(0))
     for part in rest:
         inside = part.isdecimal() and isinstance(sight.scope.peek(key), FrozenList)
         key = (*key, int(part) if inside else part)
@@ -284,33 +288,54 @@ def interrupt(s: View, question: Any = None, *, kind: str = "user", name: str = 
     return seal(answer.get("value"))
 
 
-class Args(Mapping[str, Any]):
-    """What a chart was run with, by item or attribute; each look is noted as a read."""
+class Args:
+    """What a chart was run with, by attribute or item; each look is noted as a read.
 
-    __slots__ = ("_at", "_sight")
+    An argument comes before a method of its name: who calls the chart chose the names.
+    """
+
+    __slots__ = ("_sight",)
 
     def __init__(self, sight: Sight) -> None:
         self._sight = sight
-        self._at = args_scope(sight.scope)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name[:1] == "_":
+            return object.__getattribute__(self, name)
+        if name in self:
+            return self[name]
+        try:
+            return object.__getattribute__(self, name)
+        except AttributeError:
+            raise AttributeError(f'the chart was not given "{name}"') from None
 
     def __getitem__(self, name: str) -> Any:
-        scope = self._sight.scope
-        value = scope.read((self._at, name))
-        if value is UNDEFINED and not scope.has(self._at, name):
+        sight = self._sight
+        value = sight.scope.read((sight.args, name))
+        if value is UNDEFINED and name not in self:
             raise KeyError(name)
         return value
 
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(f'the chart was not given "{name}"') from None
+    def __contains__(self, name: object) -> bool:
+        return self._sight.scope.has(self._sight.args, str(name))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._sight.scope.names(self._at))
+        return iter(self._sight.scope.names(self._sight.args))
 
     def __len__(self) -> int:
-        return len(self._sight.scope.names(self._at))
+        return len(self._sight.scope.names(self._sight.args))
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The argument, or `default` where it was not given."""
+        return self[name] if name in self else default  # noqa: SIM401 - this is what `get` does
+
+    def keys(self) -> list[str]:
+        """Names of what was given."""
+        return list(self)
+
+    def copy(self) -> dict[str, Any]:
+        """A plain copy of all arguments."""
+        return {name: plain(self[name]) for name in self}
 
 
 class Env(Mapping[str, Any]):

@@ -20,7 +20,7 @@ from saywhy.values import FrozenList, freeze, seal
 Stop = tuple[str, bool] | None
 
 
-def given_value(plan: Plan, value: Any) -> Any:
+def given_value(plan: Plan, value: Any, stop: Stop) -> Any:
     """What the author's function gave, frozen while its views are good; None where nobody looks."""
     if value is None or isinstance(value, Decision | str):
         return value
@@ -31,7 +31,7 @@ def given_value(plan: Plan, value: Any) -> Any:
             f"stage {plan.node.id} is no async function, but gave something to await",
             hint="write it with `async def`",
         )
-    if plan.node.kind == "stage" and plan.way.goto is not None:
+    if plan.node.kind == "stage" and plan.way.goto is not None and stop is None:
         return None
     return freeze(value, (plan.node.id,))
 
