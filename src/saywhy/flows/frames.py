@@ -29,6 +29,7 @@ from saywhy.flows.world import World
 from saywhy.trace.redact import Redactor
 from saywhy.values import UNDEFINED
 
+OUTCOME: Final = ("turn", "outcome")
 TRANSACTIONS: Final = ("session", "transactions")
 MAX_TRANSACTIONS: Final = 50
 """Ended transactions the session itself keeps; the trace keeps them all."""
@@ -102,7 +103,7 @@ def close_flow(world: World, scope: Scope, ending: Ending) -> None:
     _record_transaction(scope, ending, declared)
     if declared:
         stamp = {"flowName": scope.frame.name, **declared, "endedBy": ENDED_BY[ending.how]}
-        scope.set(("turn", "outcome"), stamp)
+        scope.set(OUTCOME, stamp)
     waiting = scope.frame.waiting
     if waiting is not None and waiting.kind == "user":
         withdraw_keypad(scope)

@@ -18,7 +18,8 @@ from saywhy.chart.model import Chart, Node
 from saywhy.chart.outcome import Answer, Call, Goto, Need, Outcome, Return
 from saywhy.chart.scope import Scope
 from saywhy.flows import commands, intent
-from saywhy.flows.frames import frame_data, set_variables
+from saywhy.flows.answers import withdraw_keypad
+from saywhy.flows.frames import OUTCOME, frame_data, set_variables
 from saywhy.flows.model import Flow
 from saywhy.flows.speech import (
     QUEUE,
@@ -31,7 +32,7 @@ from saywhy.flows.speech import (
     queue_text,
 )
 from saywhy.flows.world import World
-from saywhy.values import UNDEFINED
+from saywhy.values import UNDEFINED, Key
 
 ROUTING: Final = "(routing)"
 
@@ -122,9 +123,7 @@ class Router:
 
     def after_command(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
         """All flows were ended: say so."""
-        for key in (QUEUE, TENTATIVE):
-            if scope.peek(key) is not UNDEFINED:
-                scope.delete(key)
+        _forget(scope, QUEUE, TENTATIVE)
         name = answer.value["root"]
         text = self.world.phrases.say(
             "cmd_flow_exited", language_of(self.world, scope), flowName=name
@@ -143,6 +142,7 @@ class Router:
         match = intent.exact(text, self.world.order)
         if match is None or match.flow.name in {frame.name for frame in stack[-1:]}:
             return Goto("resume")
+        withdraw_keypad(scope)
         language = language_of(self.world, scope)
         chart = self.world.chart_of(match.flow)
         root = scope.charts.find(stack[0].chart)
@@ -184,6 +184,7 @@ class Router:
         wanted = scope.kept("received")["start"]
         chart = scope.charts.find(str(wanted["flow"]))
         assert chart is not None, "the host's flow was looked up before the turn began"
+        _forget(scope, QUEUE, TENTATIVE)
         arguments = dict(wanted.get("arguments") or {})
         return self._open(scope, chart, arguments, "host-start", end=bool(self.flow.frames))
 
@@ -198,9 +199,7 @@ class Router:
         if dispatched is not UNDEFINED:
             name = match.flow.name if match else None
             scope.set(("turn", "dispatch"), {"fromFlow": dispatched, "matchedFlow": name})
-            scope.delete(("turn", "dispatched"))
-            if match and scope.peek(("turn", "outcome")) is not UNDEFINED:
-                scope.delete(("turn", "outcome"))
+            _forget(scope, ("turn", "dispatched"), *([OUTCOME] if match else ()))
         if match is None:
             scope.decision = Decision("none", default=True)
             return Return()
@@ -225,9 +224,7 @@ class Router:
             return Return()
         if scope.peek(("turn", "dispatch")) is UNDEFINED:
             return Goto("intent")
-        scope.delete(("turn", "dispatched"))
-        if scope.peek(REPLY) is not UNDEFINED:
-            scope.delete(REPLY)
+        _forget(scope, ("turn", "dispatched"), REPLY)
         scope.facts["error"] = f"{again} reached DISPATCH before any SAY-GET: not routed again"
         scope.warn(scope.facts["error"])
         return Return()
@@ -250,6 +247,12 @@ class Router:
         data = frame_data(scope, initiator, user_input=[text, message] if text else None)
         args = {"chart": chart.digest, "scope": target, "data": data, "boundary": boundary}
         return Need("flow", "start", {**args, "end": end}, "repeatable")
+
+
+def _forget(scope: Scope, *keys: Key) -> None:
+    for key in keys:
+        if scope.peek(key) is not UNDEFINED:
+            scope.delete(key)
 
 
 def _words(scope: Scope) -> str:

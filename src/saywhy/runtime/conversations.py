@@ -196,12 +196,11 @@ class Conversations:
         )
 
     def _messages(self, run: TurnRun) -> list[tuple[int, bytes]]:
-        masked = (_masked(message) for message in run.said)
-        return [(message.seq, dumps(message)) for message in masked]
+        return [(message.seq, dumps(message)) for message in run.said.messages]
 
     def _commits(self, run: TurnRun, journal: StoreJournal) -> list[tuple[int, bytes]]:
         fresh = list(run.recorder.kept)[journal.written :]
-        return [(commit.seq, encode(commit)) for commit in shorten(fresh, run.said)]
+        return [(commit.seq, encode(commit)) for commit in shorten(fresh, run.said.messages)]
 
     # ------------------------------------------------------------ reading
 
@@ -299,13 +298,6 @@ def _stored_error(why: str) -> SaywhyError:
     error = FlowExecutionError(message)
     error.name = name
     return error
-
-
-def _masked(message: Message) -> Message:
-    """A sensitive answer is not kept among the messages."""
-    if not message.pii:
-        return message
-    return msgspec.structs.replace(message, text="[REDACTED]", content=None)
 
 
 __all__ = ["Conversations", "TurnReply", "reply_of"]

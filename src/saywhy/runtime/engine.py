@@ -95,9 +95,7 @@ class Engine:
         self.library: Library = load_definitions(flows, tools)
         self._globals: FrozenDict = freeze(dict(globals or {}), ("globals",))
         self._functions = dict(functions or {})
-        self.diagnostics = Diagnostics(
-            self._log, returns=validate_tool_returns, failures=log_tool_failures
-        )
+        self.diagnostics = Diagnostics(returns=validate_tool_returns, failures=log_tool_failures)
         options = Options(
             error_text,
             keep_empty_says,
@@ -147,7 +145,7 @@ class Engine:
             limits,
             self._log.warn,
             self._log.error,
-            self.diagnostics.look_at,
+            self.diagnostics.warnings,
         )
         world.charts.add(machinery.routing)
         return machinery

@@ -8,7 +8,7 @@ stores it, and who is told, is the engine's business.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -27,10 +27,12 @@ from saywhy.chart.model import Chart, Charts
 from saywhy.chart.outcome import Answer, Call, Need
 from saywhy.clock import Clock
 from saywhy.errors import ActiveFlowEmptyResponse, FlowExecutionError, TooManySteps
+from saywhy.flows.frames import OUTCOME
 from saywhy.flows.turn import open_routing, routing_language
 from saywhy.flows.world import World
-from saywhy.messages import Message, Span
+from saywhy.messages import Message
 from saywhy.runtime.entry import Entry
+from saywhy.runtime.said import Said
 from saywhy.runtime.session import KEPT_COMMITS, KEPT_IN_MEMORY, Session
 from saywhy.tools.call import CallContext, ToolAnswer, call_tool
 from saywhy.tools.limit import Limiter
@@ -79,7 +81,7 @@ class Machinery:
     limits: Limits = field(default_factory=Limits)
     warn: Callable[[str], None] = lambda text: None
     error: Callable[[str], None] = lambda text: None
-    diagnose: Callable[[Tool | None, ToolAnswer], None] = lambda tool, answer: None
+    diagnose: Callable[[Tool | None, ToolAnswer], Iterable[str]] = lambda tool, answer: ()
 
 
 class TurnRun:
@@ -94,8 +96,7 @@ class TurnRun:
         self.journal = journal
         self.router = routing_language(machinery.world, session.cursor)
         self.steps = 0
-        self.said: list[Message] = []
-        """Messages of this turn that are not stored yet."""
+        self.said = Said(session)
 
     @property
     def flow(self) -> Cursor:
@@ -130,15 +131,13 @@ class TurnRun:
     def note_assistant(self, entry: Entry) -> None:
         """Take in what the host itself said; no step runs. spec: flow-engine 1.2"""
         self._begin()
-        message = self.add_message("assistant", entry.text, entry=entry)
+        message = self.said.hear(entry, self.machinery.clock.now())
         if not self.flow.frames:
             self.session.last_chat["assistant"] = message.seq
 
     async def resume(self, entry: Entry) -> None:
         """Go on with a turn that a crash interrupted at a call: nothing before it runs again."""
-        newest = self.session.message_seq
-        kept = self.session.message(newest)
-        self.said = [kept] if kept is not None and kept.role == "user" else []
+        self.said.take_up()
         await self._finish(self._route(self.session.routing.top.waiting))
 
     def _begin(self) -> None:
@@ -153,14 +152,17 @@ class TurnRun:
 
     def _note_message(self, entry: Entry) -> Message:
         pii = bool(self.flow.frames and self.flow.top.data.get("pii"))
-        return self.add_message("user", entry.text, entry=entry, pii=pii)
+        return self.said.hear(entry, self.machinery.clock.now(), pii=pii)
 
     async def _finish(self, routing: Awaitable[None]) -> None:
         try:
             await routing
         except (StepFailed, TooManySteps) as error:
             self._repair()
-            raise self._as_execution_error(error) from error
+            raised = self._as_execution_error(error)
+            if self._masked(str(error)) != str(error):
+                raise raised from None  # a log with the cause would tell what is sensitive
+            raise raised from error
         self._check_said_something()
         self._close()
 
@@ -186,11 +188,12 @@ class TurnRun:
             match need.name:
                 case "start":
                     if args.get("end"):
-                        self._end_all("dispatched", "dispatched by the host's start")
+                        self._end_all(Ending("dispatched", "dispatched by the host's start"))
+                        self._drop(OUTCOME)  # a flow starts: how others ended is no news
                     self._open(args)
                 case "end":
                     root = self.flow.frames[0].name
-                    self._end_all(args["how"], args["reason"])
+                    self._end_all(Ending(args["how"], args["reason"]))
                     return Answer(freeze({"root": root}))
                 case _:
                     answer = self._words(args)
@@ -199,9 +202,10 @@ class TurnRun:
 
     def _words(self, args: Any) -> Answer | None:
         """The user's words for the frame that waits; a frame that waits for nothing just runs."""
-        if self.flow.top.waiting is None:
-            return None
         message = self.session.state.get("turn", "message")
+        if self.flow.top.waiting is None:
+            self.flow.top.data["input"] = [args["text"].strip(), message]
+            return None
         return Answer(args["text"], facts={"message": message})
 
     def _open(self, args: Any) -> None:
@@ -212,9 +216,9 @@ class TurnRun:
             self.flow.top.data["question"] = None
         open_frame(self.flow, chart, call)
 
-    def _end_all(self, how: str, reason: str) -> None:
+    def _end_all(self, ending: Ending) -> None:
         if self.flow.frames:
-            close_frames(self._run(), self.flow, list(self.flow.frames), Ending(how, reason))
+            close_frames(self._run(), self.flow, list(self.flow.frames), ending)
 
     # ------------------------------------------------------------ the flows
 
@@ -244,10 +248,14 @@ class TurnRun:
             self.steps += self.session.state.seq - before
 
     def _record(self, commit: Any) -> None:
+        self.recorder(commit)
         for warning in commit.warnings:
             loud = commit.facts.get("error") == warning
-            (self.machinery.error if loud else self.machinery.warn)(warning)
-        self.recorder(commit)
+            (self.machinery.error if loud else self.machinery.warn)(self._masked(warning))
+
+    def _masked(self, text: str) -> str:
+        """`text` as it may be logged and kept."""
+        return self.recorder.redactor.text(text)
 
     async def _answer(self, need: Need) -> Answer:
         if need.kind == "tool":
@@ -276,16 +284,18 @@ class TurnRun:
         )
 
         async def call() -> Answer:
+            world = self.machinery.world
             made = await call_tool(
-                self.machinery.world.tools,
+                world.tools,
                 need.name,
                 thaw(need.args) or {},
                 context,
-                functions=self.machinery.world.functions,
+                functions=world.functions,
                 limiter=self.machinery.limiter,
                 clock=self.machinery.clock,
             )
-            self.machinery.diagnose(self.machinery.world.tools.find(need.name), made)
+            for warning in self.machinery.diagnose(world.tools.find(need.name), made):
+                self.machinery.warn(self._masked(warning))
             return answer_of(made)
 
         return await self.journal.around(self, need, seq, key, call)
@@ -300,7 +310,7 @@ class TurnRun:
                 value = await value
             result = freeze(value, (need.name,))
         except Exception as error:
-            self.machinery.warn(f"approved function {need.name} raised: {error}")
+            self.machinery.warn(self._masked(f"approved function {need.name} raised: {error}"))
             return Answer(error=str(error) or type(error).__name__, error_name=type(error).__name__)
         after = freeze(args)
         facts = {} if after == need.args else {"after": after}
@@ -325,16 +335,17 @@ class TurnRun:
         names = ", ".join(frame.name for frame in self.flow.frames)
         node = self.machinery.charts[self.flow.top.chart].nodes.get(self.flow.top.at or "")
         place = node.where if node else None
-        self._end_all("failed", "the flow waits for an answer but asked nothing")
-        self._repair()
-        raise ActiveFlowEmptyResponse(
+        error = ActiveFlowEmptyResponse(
             f"the flow {names} waits for an answer, but said nothing",
             session=self.session,
             flow=names,
-            step=node.name if node else "",
+            step=node.id if node else "",
             place=place,
             hint="give the SAY-GET a value that is not empty",
         )
+        self._end_all(Ending("failed", "it waits for an answer, but asked nothing", error))
+        self._repair()
+        raise error
 
     def _drop(self, *keys: tuple[Any, ...]) -> None:
         for scope, name in keys:
@@ -356,11 +367,12 @@ class TurnRun:
         reply = turn.get("reply", UNDEFINED)
         response = session.response
         if response:
-            spans = _spans(reply)
-            message = self.add_message("assistant", response, spans=spans)
-            turn["reply"] = message.seq
+            message = self.said.reply(reply, self.machinery.clock.now())
             session.reply_message = message.seq
+            if message.text == response:  # else the real words stay with the turn
+                turn["reply"] = message.seq
             self._point_question(message)
+        self.said.seal()
         self._note_last_chat(response)
         turn.pop("text", None)
         session.state.scopes.pop("routing", None)
@@ -387,40 +399,13 @@ class TurnRun:
             if start >= 0:
                 self.flow.top.data["question"] = [message.seq, start, start + len(question)]
 
-    def add_message(
-        self,
-        role: Any,
-        text: str,
-        *,
-        entry: Entry | None = None,
-        spans: tuple[Span, ...] = (),
-        pii: bool = False,
-    ) -> Message:
-        """Append a message to the conversation."""
-        session = self.session
-        session.message_seq += 1
-        message = Message(
-            session.message_seq,
-            role,
-            text,
-            session.state.turn,
-            (entry.timestamp if entry else None) or self.machinery.clock.now(),
-            spans,
-            content=entry.content if entry else None,
-            metadata=entry.metadata if entry else None,
-            pii=pii,
-        )
-        session.messages.append(message)
-        self.said.append(message)
-        return message
-
     def _as_execution_error(self, error: StepFailed | TooManySteps) -> FlowExecutionError:
         cause = error.error if isinstance(error, StepFailed) else error
         kind = type(cause) if isinstance(cause, FlowExecutionError) else FlowExecutionError
         hint = getattr(cause, "hint", "")
         step = error.node if isinstance(error, StepFailed) else error.step
         return kind(
-            str(cause) or type(cause).__name__,
+            self._masked(str(cause) or type(cause).__name__),
             session=self.session,
             flow=error.flow,
             step=step,
@@ -451,13 +436,3 @@ def answer_of(made: ToolAnswer) -> Answer:
     if made.arguments_after is not None:
         facts["arguments_after"] = made.arguments_after
     return Answer(made.value, made.fault_message, made.fault_name, facts)
-
-
-def _spans(reply: Any) -> tuple[Span, ...]:
-    spans: list[Span] = []
-    start = 0
-    for text, commit in reply:
-        if commit and text:
-            spans.append(Span(start, start + len(text), commit))
-        start += len(text)
-    return tuple(spans)

@@ -1,0 +1,84 @@
+"""What was said in one turn: its messages, and how much of them may be kept.
+
+A sensitive answer stays out of every message, also where a reply repeats it: the host gets the
+reply as the flow said it, what is kept has a mark in its place. The answer itself lives in the
+flow's variable for as long as the flow runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from saywhy.flows.guidance import Pieces
+from saywhy.flows.speech import plain
+from saywhy.messages import Message, Role, Span
+from saywhy.runtime.entry import Entry
+from saywhy.runtime.session import Session
+from saywhy.trace.redact import MARK, Redactor
+
+
+class Said:
+    """The messages of one turn. Those of the session grow with them."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.messages: list[Message] = []
+
+    def take_up(self) -> None:
+        """Go on with a turn whose message stands in the session already."""
+        kept = self._session.message(self._session.message_seq)
+        self.messages = [kept] if kept is not None and kept.role == "user" else []
+
+    def hear(self, entry: Entry, now: float, *, pii: bool = False) -> Message:
+        """Append what came in."""
+        at = entry.timestamp or now
+        return self._append(
+            entry.role, entry.text, at, content=entry.content, metadata=entry.metadata, pii=pii
+        )
+
+    def reply(self, pieces: Pieces, now: float) -> Message:
+        """Append what the flows said, without what may not be kept."""
+        mask = self._mask()
+        if mask is not None:
+            pieces = [[mask.text(text), commit] for text, commit in pieces]
+        return self._append("assistant", plain(pieces), now, spans=_spans(pieces))
+
+    def _append(self, role: Any, text: str, at: float, **more: Any) -> Message:
+        session = self._session
+        session.message_seq += 1
+        kind: Role = role
+        message = Message(session.message_seq, kind, text, session.state.turn, at, **more)
+        session.messages.append(message)
+        self.messages.append(message)
+        return message
+
+    def seal(self) -> None:
+        """The turn is over: take out of its messages what may not be kept."""
+        mask = self._mask()
+        sealed = [_sealed(message, mask) for message in self.messages]
+        if sealed and sealed != self.messages:
+            self._session.messages[-len(sealed) :] = sealed
+            self.messages = sealed
+
+    def _mask(self) -> Redactor | None:
+        secrets = self._session.secrets
+        return Redactor(secrets=secrets) if secrets else None
+
+
+def _sealed(message: Message, mask: Redactor | None) -> Message:
+    text = MARK if message.pii else mask.text(message.text) if mask else message.text
+    if text is message.text:
+        return message
+    return msgspec.structs.replace(message, text=text, content=None)
+
+
+def _spans(reply: Pieces) -> tuple[Span, ...]:
+    spans: list[Span] = []
+    start = 0
+    for text, commit in reply:
+        if commit and text:
+            spans.append(Span(start, start + len(text), commit))
+        start += len(text)
+    return tuple(spans)
