@@ -24,8 +24,11 @@ def before(flows: list[dict[str, Any]], name: str, index: int) -> tuple[set[str]
     library = load_definitions(flows)
     found = library.find(name)
     assert found is not None
-    reach = Reaches(library).before(found, f"/steps/{index}")
-    return set(reach.names), reach.open
+    reaches, pointer = Reaches(library), f"/steps/{index}"
+    names = set(reaches.names_before(found, pointer))
+    assert all(reaches.knows(found, pointer, name) for name in names)
+    assert not reaches.knows(found, pointer, "nobody sets this")
+    return names, reaches.open_before(found, pointer)
 
 
 def test_steps_add_up() -> None:
@@ -96,3 +99,23 @@ def test_what_is_not_here_leaves_the_question_open() -> None:
 def test_without_primaries_uncalled_flows_are_begins() -> None:
     """Then a conversation starts with them, and nobody else sets anything."""
     assert before([flow("a", put("x"))], "a", 0) == (set(), "")
+
+
+def test_dynamic_targets_may_be_isolated() -> None:
+    """Then only parameters reach them, and they give nothing back."""
+    flows = [
+        flow("a", put("x"), go("{{cargo.next}}", parameters={"p": 1}), put("end"), primary=True),
+        flow("b", put("y"), scope="isolated"),
+    ]
+    assert before(flows, "b", 0) == ({"p"}, "")
+    assert before(flows, "a", 2) == ({"x", "p", "end"}, "")
+
+
+def test_a_dynamic_target_opens_no_question() -> None:
+    """That a helper has unknown callers says nothing of all flows it might go to."""
+    flows = [
+        flow("a", put("x"), primary=True),
+        flow("b", put("y"), go("{{cargo.next}}")),
+    ]
+    assert before(flows, "a", 0) == ({"y"}, "")
+    assert before(flows, "b", 0)[1] == CALLER

@@ -24,7 +24,7 @@ from saywhy.flows.read_flow import list_of, object_of, text_of
 from saywhy.flows.runtime_names import RUNTIME_NAMES
 from saywhy.flows.source import join
 from saywhy.flows.spot import Known, Spot
-from saywhy.flows.texts import Code, Text, codes_of, texts_of
+from saywhy.flows.texts import Code, Text, codes_of, free_names, texts_of
 
 ENGINE_CARGO: Final = frozenset({"voice", "digits"})
 """Keys of `cargo` that host and engine exchange by themselves."""
@@ -127,11 +127,8 @@ class NameCheck:
             or name in RUNTIME_NAMES
             or name in (self.known.functions or ())
             or name in (self.known.globals or ())
-            or name in self._reachable(use)
+            or self.reaches.knows(use.spot.flow, use.spot.step.pointer, name)
         )
-
-    def _reachable(self, use: Use) -> frozenset[str]:
-        return self.reaches.before(use.spot.flow, use.spot.step.pointer).names
 
     def _function(self, use: Use) -> Iterator[Problem]:
         if self.known.functions is None:
@@ -154,8 +151,8 @@ class NameCheck:
     def _unknown(self, use: Use) -> Iterator[Problem]:
         if self._is_known(use):
             return
-        known = sorted(self._reachable(use) | (self.known.globals or frozenset()))
-        source = self.reaches.before(use.spot.flow, use.spot.step.pointer).open
+        flow, pointer = use.spot.flow, use.spot.step.pointer
+        source = self.reaches.open_before(flow, pointer)
         if source:
             self.from_elsewhere.setdefault((use.spot.flow.id, source), []).append(use)
             return
@@ -164,6 +161,8 @@ class NameCheck:
                 use.name, use.spot.text_problem("", use.path, use.text, use.span, in_key=use.in_key)
             )
             return
+        reachable = self.reaches.names_before(flow, pointer)
+        known = sorted(reachable | (self.known.globals or frozenset()))
         yield use.spot.text_problem(
             f'no variable named "{use.name}" can be set by this point',
             use.path,
@@ -325,11 +324,10 @@ def _use(spot: Spot, text: Text, code: Code, name: str, at: int) -> Use:
 def _first_uses(reading: Reading) -> list[tuple[str, int]]:
     """The free names of an expression in the order of the text, and where each stands first."""
     first: dict[str, int] = {}
-    for use in reading.uses:
-        root = str(use.path[0])
+    for use in free_names(reading):
         # a bare assignment has a warning of its own, from `check_texts`
-        if not (use.is_written and len(use.path) == 1):
-            first[root] = min(use.spans[0][0], first.get(root, use.spans[0][0]))
+        if not use.is_assigned:
+            first.setdefault(use.name, use.start)
     return sorted(first.items(), key=lambda item: item[1])
 
 

@@ -14,7 +14,7 @@ from saywhy.errors import Problem
 from saywhy.expr.names import read_expression
 from saywhy.expr.template import parse_template, path_problems
 from saywhy.flows.spot import Severity, Spot
-from saywhy.flows.texts import Code, Text, codes_of, texts_of
+from saywhy.flows.texts import Code, Text, codes_of, free_names, texts_of
 
 _PROSE: Final = re.compile(r"[^\W\d_][\w'’]*[,.!?]?(?:\s+[\w'’\-]+[,.!?]?)+\s*\Z")
 
@@ -91,7 +91,10 @@ def _expression(spot: Spot, code: Code) -> Iterator[Problem]:
         hint = _hint(code, reading.error.hint)
         yield code_problem(spot, code, message, reading.error.span, hint=hint)
     for name in reading.assigns:
-        span = next(use.spans[0] for use in reading.uses if use.path == (name,) and use.is_written)
+        start = next(
+            use.start for use in free_names(reading) if use.is_assigned and use.name == name
+        )
+        span = (start, start + len(name))
         message = f'assigning to "{name}" changes nothing outside this expression'
         hint = (
             f'set it with a SET step: "variable": "{name}"; '

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from saywhy.expr.names import read_expression
+from saywhy.expr.names import Reading, read_expression
 from saywhy.expr.template import parse_template
 from saywhy.flows.model import Step
 from saywhy.flows.read_flow import object_of
@@ -122,3 +122,21 @@ def _without_braces(condition: str) -> str:
     if "{{" not in condition or read_expression(condition).error is None:
         return condition
     return condition.replace("{{", "( ").replace("}}", " )")
+
+
+class FreeName(NamedTuple):
+    """One place where an expression uses a name that is not its own."""
+
+    name: str
+    start: int
+    is_assigned: bool
+    """Whether a value is given to the bare name here: `n = 1`, `n++`."""
+
+
+def free_names(reading: Reading) -> list[FreeName]:
+    """Every use of a name that an expression does not define itself, in the order of the text."""
+    uses = (
+        FreeName(str(use.path[0]), use.spans[0][0], use.is_written and len(use.path) == 1)
+        for use in reading.details.uses
+    )
+    return sorted(uses, key=lambda use: use.start)
