@@ -46,7 +46,9 @@ class Problem:
 
     def render(self) -> str:
         """The problem as text of one to five lines, place first."""
-        where = f"{self.place}" + (f"  {self.place.pointer}" if self.place.pointer else "")
+        where, pointer = str(self.place), self.place.pointer
+        if pointer and pointer != where:  # without a file the pointer is the place
+            where += f"  {pointer}"
         lines = [f"{where}: {self.severity}: {self.message}"]
         if self.excerpt:
             lines.append(f"    {self.excerpt}")

@@ -91,3 +91,29 @@ def test_checking_changes_nothing() -> None:
     before = repr(library)
     assert check_library(library) == check_library(library)
     assert repr(library) == before
+
+
+def test_a_place_without_a_file_is_written_once() -> None:
+    """Flows handed over as data have pointers for places."""
+    (problem,) = check_library(load_definitions([{"id": "f", "name": "F", "version": "1"}]))
+    assert problem.render().splitlines() == [
+        "/0/steps: error: the flow has no steps or `steps` is not a list",
+        '    write "steps": [ {…}, … ]',
+    ]
+
+
+def test_a_problem_is_written_with_its_line_marked(tmp_path: Path) -> None:
+    """Place, severity, what is wrong, where in the line, what to try and what is known."""
+    steps = [
+        "- {id: a, type: SAY-GET, variable: amount, value: x}",
+        "- {id: b, type: SAY, value: 'twice {{ ammount * 2 }}'}",
+    ]
+    (problem,) = check({"steps": steps}, tmp_path)
+    assert problem.render().replace(f"{tmp_path}/", "").splitlines() == [
+        "f.yaml:6:41  /0/steps/1/value: error: "
+        'no variable named "ammount" can be set by this point',
+        "    twice {{ ammount * 2 }}",
+        "             ^^^^^^^",
+        '    did you mean "amount"?',
+        "    known here: amount",
+    ]

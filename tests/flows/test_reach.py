@@ -105,7 +105,7 @@ def test_dynamic_targets_may_be_isolated() -> None:
     """Then only parameters reach them, and they give nothing back."""
     flows = [
         flow("a", put("x"), go("{{cargo.next}}", parameters={"p": 1}), put("end"), primary=True),
-        flow("b", put("y"), scope="isolated"),
+        flow("b", put("y"), scope="isolated", primary=True),
     ]
     assert before(flows, "b", 0) == ({"p"}, "")
     assert before(flows, "a", 2) == ({"x", "p", "end"}, "")

@@ -90,10 +90,9 @@ def _expression(spot: Spot, code: Code) -> Iterator[Problem]:
         message = f"not an expression: {reading.error.message}"
         hint = _hint(code, reading.error.hint)
         yield code_problem(spot, code, message, reading.error.span, hint=hint)
+    given = {use.name: use.start for use in reversed(free_names(reading)) if use.is_assigned}
     for name in reading.assigns:
-        start = next(
-            use.start for use in free_names(reading) if use.is_assigned and use.name == name
-        )
+        start = given.get(name, 0)
         span = (start, start + len(name))
         message = f'assigning to "{name}" changes nothing outside this expression'
         hint = (
