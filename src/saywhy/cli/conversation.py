@@ -85,9 +85,10 @@ class Conversation:
         except SaywhyError as error:
             said = Said(error=error)
         else:
-            self.cargo = None
             said = Said(reply.response, reply.turn_no, reply.repeated)
         self.session = await self.engine.session(self.id)
+        if self.session is not None:  # also after a turn that failed: it had the cargo
+            self.cargo = None
         return said
 
     @property
