@@ -33,7 +33,7 @@ class Terminal:
         self.seen = ""
         self.looked_at = 0
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "saywhy", *arguments],
+            [sys.executable, *arguments],
             cwd=folder,
             env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"},
             stdin=device,
@@ -94,7 +94,8 @@ def terminal(folder: Path) -> Iterator[Open]:
     opened: list[Terminal] = []
 
     def start(*arguments: str) -> Terminal:
-        opened.append(Terminal(folder, *arguments))
+        program = () if arguments[0] == "-c" else ("-m", "saywhy")
+        opened.append(Terminal(folder, *program, *arguments))
         return opened[-1]
 
     yield start
@@ -158,3 +159,23 @@ def test_secrets_are_not_shown(terminal: Open, folder: Path) -> None:
     chat.wait_for("you:")
     chat.type(UP + ENTER)
     assert "4711" not in chat.wait_for("1 letters.")
+
+
+AT_ONCE = "import saywhy.cli.demo.play as play; play.PAUSE_SECONDS = 0; "
+DEMO = AT_ONCE + "from saywhy.cli.main import main; raise SystemExit(main(['demo']))"
+
+
+def test_the_demo_hands_over_the_keyboard(terminal: Open) -> None:
+    """After the demo the user talks to its flows, in a conversation of their own."""
+    demo = terminal("-c", DEMO)
+    demo.wait_for("A payment, played by itself.")
+    demo.wait_for("Why was that said?")
+    demo.wait_for("Now you. Begin with: pay")
+    demo.wait_for("new conversation demo-you in")
+    demo.wait_for("you:")
+    demo.type("pay" + ENTER)
+    demo.wait_for("Who gets the money?")
+    demo.wait_for("you:")
+    demo.type(CTRL_D)
+    demo.wait_for("goes on")
+    assert demo.end() == 0
