@@ -57,6 +57,17 @@ def test_other_flows_are_another_conversation(run: Run, folder: Path, pay: str) 
     assert done.out == "Hi.\n"
 
 
+def test_changed_flows(run: Run, folder: Path, pay: str) -> None:
+    """A conversation goes on with the flows it began with, and says so."""
+    run("chat", pay, PLAIN, stdin="Pay\n80\n")
+    text = (folder / pay).read_text(encoding="utf-8")
+    write(folder / pay, text.replace("{{amount}} for", "Changed for"))
+    done = run("chat", pay, PLAIN, stdin="Ann\n")
+    assert "goes on with the flows as they were when it began (--new begins another)" in done.err
+    assert done.out == "80 for Ann.\n"
+    assert run("chat", pay, PLAIN, stdin="Pay\n80\nAnn\n").out.endswith("Changed for Ann.\n")
+
+
 def test_session_user_and_store(run: Run, folder: Path, pay: str) -> None:
     """A named conversation in a named file; another user's is not taken up."""
     options = ["--store", "kept.db", "--session", "mine", "--user", "ann"]

@@ -104,6 +104,16 @@ class Conversation:
         return frame.pending_variable_pii if frame else False
 
     @property
+    def runs_on_older_flows(self) -> bool:
+        """Whether an open flow is not the one in the files: they were changed since it began."""
+        frames = self.session.cursor.frames if self.session else []
+        newest = [self.engine.charts.find(frame.name) for frame in frames]
+        return any(
+            chart is None or chart.digest != frame.chart
+            for frame, chart in zip(frames, newest, strict=True)
+        )
+
+    @property
     def last_reply(self) -> str:
         """The newest reply, if any."""
         messages = self.session.messages if self.session else []

@@ -38,7 +38,9 @@ def where_it_stands(conversation: Conversation, path: Path, resumed: bool) -> st
     last, question = conversation.last_reply, conversation.question
     if question not in last:
         last = f"{last}\n{question}"
-    return f"conversation {conversation.id} goes on; the last reply was:\n{last}"
+    how = "with the flows as they were when it began" if conversation.runs_on_older_flows else ""
+    goes_on = f"goes on {how} (--new begins another)" if how else "goes on"
+    return f"conversation {conversation.id} {goes_on}; the last reply was:\n{last}"
 
 
 def note(conversation: Conversation, said: Said) -> str:
