@@ -1,14 +1,13 @@
 // The fence, laid last, before anything an author wrote runs. It takes away what makes code from
-// text, watches objects or waits; pins time and randomness; and freezes everything that expressions
-// share, so that nothing survives an evaluation.
-(function (allowedText, moment, random) {
+// text, watches objects or waits, and freezes everything that expressions share, so that nothing
+// survives an evaluation.
+(function (allowedText) {
   "use strict";
 
-  const { apply, construct, ownKeys } = Reflect;
+  const { apply, ownKeys } = Reflect;
   const {
-    create, defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf, setPrototypeOf,
+    create, defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf,
   } = Object;
-  const Date0 = Date;
   const String0 = String;
   const TypeError0 = TypeError;
   const EvalError0 = EvalError;
@@ -55,24 +54,7 @@
     }
   }
 
-  // ------------------------------------------------------ time and randomness
-
-  function Clocked(...args) {
-    if (new.target === undefined) return apply(dateToString, new Date0(moment()), []);
-    const target = new.target === Clocked ? Date0 : new.target;
-    return args.length === 0 ? construct(Date0, [moment()], target) : construct(Date0, args, target);
-  }
-  const dateToString = Date0.prototype.toString;
-  for (const name of ownKeys(Date0)) {
-    const own = getOwnPropertyDescriptor(Date0, name);
-    if (name === "length" || name === "name" || name === "prototype") own.writable = false;
-    defineProperty(Clocked, name, own);
-  }
-  defineProperty(Clocked, "now", { value: { now: () => moment() }.now, writable: true, configurable: true });
-  setPrototypeOf(Clocked, getPrototypeOf(Date0));
-  replace(Date0.prototype, "constructor", Clocked);
-  replace(global, "Date", Clocked);
-  replace(Math, "random", { random: () => random() }.random);
+  // ---------------------------------------------------------------- functions
 
   // What functions look like as text: those of the fence like the engine's own, and those of an
   // author as they were written, without what `writer` put between its marks.

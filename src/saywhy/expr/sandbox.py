@@ -43,16 +43,14 @@ class Sandbox:
         self.context.set_memory_limit(limits.memory_bytes)
         self.context.set_max_stack_size(limits.stack_bytes)
         evaluate = self.context.eval
+        member = evaluate("(o, name) => o[name]")
         self.kit: Final[Any] = evaluate(_script("kit.js"))(limits.list_items, limits.result_parts)
+        evaluate(_script("intl.js"))()
+        evaluate(_script("dates.js"))(member(self.kit, "moment"), member(self.kit, "random"))
         self.bounds: Final[Any] = evaluate(_script("bounds.js"))(
             limits.list_items, limits.search_product
         )
-        member = evaluate("(o, name) => o[name]")
-        evaluate(_script("guard.js"))(
-            " ".join(sorted(JAVASCRIPT_GLOBALS)),
-            member(self.kit, "moment"),
-            member(self.kit, "random"),
-        )
+        evaluate(_script("guard.js"))(" ".join(sorted(JAVASCRIPT_GLOBALS)))
         self.context.set_time_limit(limits.seconds)
 
     def compile(self, program: str) -> Any:

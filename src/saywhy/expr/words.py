@@ -61,6 +61,7 @@ JAVASCRIPT_GLOBALS: Final = (
             "Float32Array",
             "Float64Array",
             "Function",
+            "Intl",
         ]
     )
 )

@@ -1,0 +1,476 @@
+// What the engine lacks of Intl, for American English: numbers, dates and the order of texts as
+// Node writes and sorts them. Another language is an error that says so, never a wrong format.
+(function () {
+  "use strict";
+
+  const { apply } = Reflect;
+  const { defineProperty, getOwnPropertyDescriptor } = Object;
+  const String0 = String;
+  const Number0 = Number;
+  const Date0 = Date;
+  const RangeError0 = RangeError;
+  const TypeError0 = TypeError;
+
+  function replace(owner, name, value) {
+    const own = getOwnPropertyDescriptor(owner, name);
+    if (own) defineProperty(owner, name, { ...own, value });
+    else defineProperty(owner, name, { value, writable: true, configurable: true });
+  }
+
+  function english(locales) {
+    const asked = Array.isArray(locales) ? locales : locales === undefined ? [] : [locales];
+    for (const locale of asked) {
+      const name = String0(locale);
+      if (!/^en(-US)?$/i.test(name)) {
+        throw new RangeError0(`the language ${name} is not available in expressions; en-US is`);
+      }
+    }
+  }
+
+  function known(options, allowed) {
+    if (options === undefined) return {};
+    if (options === null) throw new TypeError0("options must be an object");
+    const made = {};
+    for (const name of Object.keys(Object(options))) {
+      const value = options[name];
+      if (value === undefined) continue;
+      const values = allowed[name];
+      if (values === undefined || (values.length > 0 && !values.includes(value))) {
+        throw new RangeError0(`the option ${name}: ${String0(value)} is not available in expressions`);
+      }
+      made[name] = value;
+    }
+    return made;
+  }
+
+  // ------------------------------------------------------------------ numbers
+
+  const SIGNS = {
+    USD: "$", EUR: "€", GBP: "£", JPY: "¥", INR: "₹", MXN: "MX$", CAD: "CA$", AUD: "A$", NZD: "NZ$",
+    CNY: "CN¥", KRW: "₩", BRL: "R$", HKD: "HK$", TWD: "NT$", ILS: "₪", VND: "₫", PHP: "₱",
+  };
+  const PLACES = {
+    JPY: 0, KRW: 0, VND: 0, CLP: 0, ISK: 0, PYG: 0, UGX: 0, XAF: 0, XOF: 0,
+    KWD: 3, BHD: 3, OMR: 3, TND: 3, JOD: 3, IQD: 0,
+  };
+  const NUMBER_OPTIONS = {
+    style: ["decimal", "currency", "percent"], currency: [], currencyDisplay: ["symbol", "code"],
+    minimumFractionDigits: [], maximumFractionDigits: [], minimumIntegerDigits: [],
+    minimumSignificantDigits: [], maximumSignificantDigits: [],
+    useGrouping: [true, false, "auto", "always"],
+    signDisplay: ["auto", "always", "never", "exceptZero"], currencySign: ["standard", "accounting"],
+    notation: ["standard"], localeMatcher: [], numberingSystem: ["latn"],
+  };
+
+  function count(value, name, low, high) {
+    const number = Math.floor(Number0(value));
+    if (!(number >= low && number <= high)) throw new RangeError0(`${name} value is out of range.`);
+    return number;
+  }
+
+  function numberFormat(given) {
+    const options = known(given, NUMBER_OPTIONS);
+    const style = options.style ?? "decimal";
+    let currency;
+    if (style === "currency") {
+      if (options.currency === undefined) {
+        throw new TypeError0("Currency code is required with currency style.");
+      }
+      currency = String0(options.currency).toUpperCase();
+      if (!/^[A-Z]{3}$/.test(currency)) throw new RangeError0("Invalid currency code : " + options.currency);
+    }
+    const places = style === "currency" ? PLACES[currency] ?? 2 : 0;
+    let least = options.minimumFractionDigits;
+    let most = options.maximumFractionDigits;
+    least = least === undefined ? undefined : count(least, "minimumFractionDigits", 0, 100);
+    most = most === undefined ? undefined : count(most, "maximumFractionDigits", 0, 100);
+    if (least !== undefined && most !== undefined && least > most) {
+      throw new RangeError0("maximumFractionDigits value is out of range.");
+    }
+    const usualMost = style === "currency" ? places : style === "percent" ? 0 : 3;
+    least = least ?? Math.min(places, most ?? places);
+    most = most ?? Math.max(usualMost, least);
+    const significant = options.minimumSignificantDigits !== undefined
+      || options.maximumSignificantDigits !== undefined;
+    const fewest = significant ? count(options.minimumSignificantDigits ?? 1, "minimumSignificantDigits", 1, 100) : 0;
+    const fullest = significant ? count(options.maximumSignificantDigits ?? 21, "maximumSignificantDigits", fewest, 100) : 0;
+    return {
+      ...options, style, currency, least, most, significant, fewest, fullest,
+      whole: count(options.minimumIntegerDigits ?? 1, "minimumIntegerDigits", 1, 21),
+    };
+  }
+
+  // The shortest decimal digits of a number, without exponent: what is rounded is what is printed.
+  function decimal(value) {
+    const [mantissa, exponent] = String0(value).split("e");
+    const [whole, fraction = ""] = mantissa.split(".");
+    const shift = Number0(exponent ?? 0);
+    if (shift >= 0) {
+      const moved = fraction.padEnd(shift, "0");
+      return [whole + moved.slice(0, shift), moved.slice(shift)];
+    }
+    const padded = whole.padStart(1 - shift, "0");
+    return [padded.slice(0, padded.length + shift), padded.slice(padded.length + shift) + fraction];
+  }
+
+  // Rounds half away from zero after `places` digits of the fraction; negative: before the point.
+  function rounded(whole, fraction, places) {
+    const digits = whole + fraction;
+    const keep = whole.length + places;
+    if (keep >= digits.length) return [whole, fraction];
+    if (keep < 0) return ["0", ""];
+    let kept = BigInt(digits.slice(0, keep) || "0");
+    if (digits[keep] >= "5") kept += 1n;
+    const text = String0(kept).padStart(keep, "0");
+    if (places <= 0) return [text + "0".repeat(-places), ""];
+    const padded = text.padStart(places + 1, "0");
+    return [padded.slice(0, -places), padded.slice(-places)];
+  }
+
+  function digitsOf(value, format) {
+    let [whole, fraction] = decimal(value);
+    if (format.style === "percent") {
+      fraction = fraction.padEnd(2, "0");
+      whole += fraction.slice(0, 2);
+      fraction = fraction.slice(2);
+    }
+    whole = whole.replace(/^0+(?=\d)/, "");
+    let least = format.least;
+    if (format.significant) {
+      const leading = whole === "0" ? -/^0*/.exec(fraction)[0].length : whole.length;
+      [whole, fraction] = rounded(whole, fraction, format.fullest - leading);
+      least = Math.max(0, format.fewest - leading);
+    } else {
+      [whole, fraction] = rounded(whole, fraction, format.most);
+    }
+    whole = whole.replace(/^0+(?=\d)/, "").padStart(format.whole, "0");
+    fraction = fraction.replace(/0+$/, "").padEnd(least, "0");
+    if (format.useGrouping !== false) whole = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+    return fraction === "" ? whole : `${whole}.${fraction}`;
+  }
+
+  function formatNumber(value, format) {
+    const isBig = typeof value === "bigint";
+    const isNegative = isBig ? value < 0n : value < 0 || Object.is(value, -0);
+    const size = isBig ? (isNegative ? -value : value) : Math.abs(value);
+    let text;
+    if (isBig || Number0.isFinite(size)) text = digitsOf(size, format);
+    else text = size === Infinity ? "∞" : "NaN";
+    if (format.style === "percent") text += "%";
+    if (format.style === "currency") {
+      const sign = format.currencyDisplay === "code" ? undefined : SIGNS[format.currency];
+      text = sign === undefined ? `${format.currency}\u00a0${text}` : sign + text;
+    }
+    const shown = format.signDisplay ?? "auto";
+    const isZero = !/[1-9∞]/.test(text);
+    if (shown === "never" || (shown === "exceptZero" && isZero) || text.includes("NaN")) return text;
+    if (isNegative) return format.currencySign === "accounting" && format.currency ? `(${text})` : "-" + text;
+    return shown === "auto" ? text : "+" + text;
+  }
+
+  const numberOf = Number0.prototype.valueOf;
+  const bigintOf = BigInt.prototype.valueOf;
+  const plainNumber = numberFormat(undefined);
+  replace(Number0.prototype, "toLocaleString", {
+    toLocaleString(locales, options) {
+      english(locales);
+      const format = options === undefined ? plainNumber : numberFormat(options);
+      return formatNumber(apply(numberOf, this, []), format);
+    },
+  }.toLocaleString);
+  replace(BigInt.prototype, "toLocaleString", {
+    toLocaleString(locales, options) {
+      english(locales);
+      return formatNumber(apply(bigintOf, this, []), numberFormat(options));
+    },
+  }.toLocaleString);
+  replace(Array.prototype, "toLocaleString", {
+    toLocaleString(locales, options) {
+      return this.map((item) => (item === null || item === undefined
+        ? "" : String0(item.toLocaleString(locales, options)))).join(",");
+    },
+  }.toLocaleString);
+
+  // -------------------------------------------------------------------- dates
+
+  const MONTHS = ("January February March April May June July August September October November "
+    + "December").split(" ");
+  const DAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
+  const LENGTHS = ["numeric", "2-digit"];
+  const WORDS = ["long", "short", "narrow"];
+  const STYLES = ["full", "long", "medium", "short"];
+  const DATE_OPTIONS = {
+    weekday: WORDS, year: LENGTHS, month: [...LENGTHS, ...WORDS], day: LENGTHS, hour: LENGTHS,
+    minute: LENGTHS, second: LENGTHS, hour12: [true, false], hourCycle: ["h12", "h23", "h24"],
+    timeZone: [], timeZoneName: ["short", "long"], dateStyle: STYLES, timeStyle: STYLES,
+    localeMatcher: [], calendar: ["gregory"], numberingSystem: ["latn"],
+  };
+  const DATE_STYLES = {
+    full: { weekday: "long", year: "numeric", month: "long", day: "numeric" },
+    long: { year: "numeric", month: "long", day: "numeric" },
+    medium: { year: "numeric", month: "short", day: "numeric" },
+    short: { year: "2-digit", month: "numeric", day: "numeric" },
+  };
+  const TIME_STYLES = {
+    full: { hour: "numeric", minute: "2-digit", second: "2-digit", timeZoneName: "long" },
+    long: { hour: "numeric", minute: "2-digit", second: "2-digit", timeZoneName: "short" },
+    medium: { hour: "numeric", minute: "2-digit", second: "2-digit" },
+    short: { hour: "numeric", minute: "2-digit" },
+  };
+  const DATE = ["weekday", "year", "month", "day"];
+  const TIME = ["hour", "minute", "second"];
+
+  function dateFormat(given, needed, usual) {
+    const options = known(given, DATE_OPTIONS);
+    const zone = options.timeZone;
+    if (zone !== undefined && !/^(utc|gmt|etc\/(utc|gmt)|[+-]00:?00)$/i.test(String0(zone))) {
+      throw new RangeError0(`the time zone ${String0(zone)} is not available in expressions; UTC is`);
+    }
+    if (options.dateStyle || options.timeStyle) {
+      for (const name of [...DATE, ...TIME, "timeZoneName"]) {
+        if (options[name] !== undefined) {
+          throw new TypeError0(`Can't set option ${name} when ${options.dateStyle ? "dateStyle" : "timeStyle"} is used`);
+        }
+      }
+      const wrong = needed === "date" ? "timeStyle" : needed === "time" ? "dateStyle" : undefined;
+      if (options[wrong] !== undefined) throw new TypeError0(`Invalid option : ${wrong}`);
+      return {
+        ...options, ...DATE_STYLES[options.dateStyle], ...TIME_STYLES[options.timeStyle],
+        isLong: options.dateStyle === "full" || options.dateStyle === "long",
+      };
+    }
+    const asked = needed === "date" ? DATE : needed === "time" ? TIME : [...DATE, ...TIME];
+    if (!asked.some((name) => options[name] !== undefined)) {
+      for (const name of usual === "date" ? DATE.slice(1) : usual === "time" ? TIME : [...DATE.slice(1), ...TIME]) {
+        options[name] = options[name] ?? (name === "minute" || name === "second" ? "2-digit" : "numeric");
+      }
+    }
+    return { ...options, isLong: options.month === "long" && options.day !== undefined };
+  }
+
+  const two = (number) => String0(number).padStart(2, "0");
+  const padded = (number, length) => (length === "2-digit" ? two(number) : String0(number));
+
+  function worded(name, length) {
+    return length === "narrow" ? name[0] : length === "short" ? name.slice(0, 3) : name;
+  }
+
+  function datePart(date, format) {
+    const { weekday, year, month, day } = format;
+    const full = date.getUTCFullYear();
+    const yearText = year === undefined ? "" : year === "2-digit" ? two(((full % 100) + 100) % 100) : String0(full);
+    const dayText = day === undefined ? "" : padded(date.getUTCDate(), day);
+    const weekdayText = weekday === undefined ? "" : worded(DAYS[date.getUTCDay()], weekday);
+    if (month === undefined) {
+      if (dayText && yearText) return `${yearText} (day: ${dayText})${weekdayText && " " + weekdayText}`;
+      return [dayText || yearText, weekdayText].filter(Boolean).join(" ");
+    }
+    const isWord = WORDS.includes(month);
+    const number = date.getUTCMonth();
+    const monthText = isWord ? worded(MONTHS[number], month) : padded(number + 1, month);
+    let text;
+    if (isWord) {
+      text = dayText ? `${monthText} ${dayText}` : monthText;
+      if (yearText) text += (dayText ? ", " : " ") + yearText;
+    } else {
+      text = [monthText, dayText, yearText].filter(Boolean).join("/");
+    }
+    return weekdayText ? `${weekdayText}, ${text}` : text;
+  }
+
+  function timePart(date, format) {
+    const { hour, minute, second, hour12, hourCycle } = format;
+    const cycle = hour12 === true ? "h12" : hour12 === false ? "h24" : hourCycle ?? "h12";
+    const parts = [];
+    const at = date.getUTCHours();
+    if (hour !== undefined) {
+      const shown = cycle === "h12" ? at % 12 || 12 : cycle === "h24" ? at || 24 : at;
+      parts.push(cycle !== "h12" || hour === "2-digit" ? two(shown) : String0(shown));
+    }
+    const isAlone = [hour, minute, second].filter((length) => length !== undefined).length === 1;
+    if (minute !== undefined) parts.push(isAlone ? String0(date.getUTCMinutes()) : two(date.getUTCMinutes()));
+    if (second !== undefined) parts.push(isAlone ? String0(date.getUTCSeconds()) : two(date.getUTCSeconds()));
+    let text = parts.join(":");
+    if (hour !== undefined && cycle === "h12") text += at < 12 ? " AM" : " PM";
+    if (format.timeZoneName) {
+      const name = format.timeZoneName === "long" ? "Coordinated Universal Time" : "UTC";
+      text = text ? `${text} ${name}` : name;
+    }
+    return text;
+  }
+
+  function formatDate(date, format) {
+    const one = datePart(date, format);
+    const other = timePart(date, format);
+    if (!one || !other) return one || other;
+    const isBareWeekday = format.weekday && !format.month && !format.day && !format.year;
+    return one + (isBareWeekday ? " " : format.isLong ? " at " : ", ") + other;
+  }
+
+  const timeOf = Date0.prototype.getTime;
+  for (const [name, needed, usual] of [
+    ["toLocaleDateString", "date", "date"], ["toLocaleTimeString", "time", "time"],
+    ["toLocaleString", "any", "all"],
+  ]) {
+    replace(Date0.prototype, name, {
+      [name](locales, options) {
+        const at = apply(timeOf, this, []);
+        english(locales);
+        const format = dateFormat(options, needed, usual);
+        return at === at ? formatDate(new Date0(at), format) : "Invalid Date";
+      },
+    }[name]);
+  }
+
+  // -------------------------------------------------------------------- order
+
+  // Letters that are no letter with a mark, as far as Latin writing goes.
+  const SPELLED = {
+    ß: "ss", æ: "ae", Æ: "AE", œ: "oe", Œ: "OE", ø: "o\u0338", Ø: "O\u0338", ł: "l\u0335",
+    Ł: "L\u0335", đ: "d\u0335", Đ: "D\u0335", ı: "i", þ: "th", Þ: "TH", ð: "d\u0336", "²": "2", "³": "3",
+    "¹": "1", "½": "1", "µ": "μ", "…": ".",
+  };
+  const MARKS = "\t\n\v\f\r\u0085\u2028\u2029 \u00a0_-‐–—,;:!¡?¿.'‘’‚\"“”„«»()[]{}§¶@*/\\&#%‰†‡•`´˜^¯¨°©®+±÷×<=>|¦~¬";
+  const MONEY = "¤¢$£¥€";
+  const rankOf = new Map();
+  for (const [start, text] of [[0x100, MARKS], [0x80000, MONEY], [0x90000, "0123456789"]]) {
+    let at = start;
+    for (const character of text) rankOf.set(character, at++);
+  }
+
+  function rank(character) {
+    const found = rankOf.get(character);
+    if (found !== undefined) return found;
+    const code = character.codePointAt(0);
+    if (code < 32 || code === 127) return 0;
+    if (/\p{L}/u.test(character)) {
+      const han = /\p{Script=Han}/u.test(character);
+      return (han ? 0x400000 : /\p{Script=Hangul}/u.test(character) ? 0x200000 : 0x100000) + code;
+    }
+    return /\p{N}/u.test(character) ? 0x90010 + code : 0x10000 + code;
+  }
+
+  // Letters first, then marks on them, then capitals: three passes over the same keys.
+  function keysOf(text) {
+    const base = [];
+    const marks = [];
+    const capitals = [];
+    let spelled = "";
+    for (const character of text) spelled += SPELLED[character] ?? character;
+    for (const character of spelled.normalize("NFD")) {
+      if (/\p{M}/u.test(character)) {
+        if (base.length > 0) marks[base.length - 1] += character;
+        continue;
+      }
+      const small = character.toLowerCase();
+      const key = rank(small);
+      if (key === 0) continue;
+      base.push(key);
+      marks.push("");
+      capitals.push(small === character ? 0 : 1);
+    }
+    return [base, marks, capitals];
+  }
+
+  function firstDifference(one, other) {
+    const length = Math.min(one.length, other.length);
+    for (let i = 0; i < length; i++) if (one[i] !== other[i]) return one[i] < other[i] ? -1 : 1;
+    return one.length === other.length ? 0 : one.length < other.length ? -1 : 1;
+  }
+
+  const COLLATOR_OPTIONS = {
+    sensitivity: ["base", "accent", "case", "variant"], numeric: [true, false], usage: ["sort", "search"],
+    ignorePunctuation: [false], caseFirst: ["false", "lower", "upper"], localeMatcher: [],
+  };
+
+  function pieces(text) {
+    return text.match(/\d+|\D+/g) ?? [];
+  }
+
+  function compareNumbers(one, other) {
+    const a = one.replace(/^0+/, "");
+    const b = other.replace(/^0+/, "");
+    if (a.length !== b.length) return a.length < b.length ? -1 : 1;
+    return a === b ? 0 : a < b ? -1 : 1;
+  }
+
+  function compareTexts(one, other, options) {
+    if (one === other) return 0;
+    if (options.numeric) {
+      const left = pieces(one);
+      const right = pieces(other);
+      for (let i = 0; i < Math.min(left.length, right.length); i++) {
+        const areNumbers = /^\d/.test(left[i]) && /^\d/.test(right[i]);
+        const found = areNumbers ? compareNumbers(left[i], right[i])
+          : compareTexts(left[i], right[i], { ...options, numeric: false });
+        if (found !== 0) return found;
+      }
+      return Math.sign(left.length - right.length);
+    }
+    const [base, marks, capitals] = keysOf(one);
+    const [base2, marks2, capitals2] = keysOf(other);
+    const sensitivity = options.sensitivity ?? "variant";
+    let found = firstDifference(base, base2);
+    if (found === 0 && sensitivity !== "base" && sensitivity !== "case") {
+      found = firstDifference(marks, marks2);
+    }
+    if (found === 0 && sensitivity !== "base" && sensitivity !== "accent") {
+      found = firstDifference(capitals, capitals2);
+      if (options.caseFirst === "upper") found = -found;
+    }
+    return found;
+  }
+
+  const noOptions = {};
+  replace(String0.prototype, "localeCompare", {
+    localeCompare(that, locales, options) {
+      if (this === undefined || this === null) throw new TypeError0("localeCompare of nothing");
+      english(locales);
+      const asked = options === undefined ? noOptions : known(options, COLLATOR_OPTIONS);
+      return compareTexts(String0(this), String0(that), asked);
+    },
+  }.localeCompare);
+
+  // --------------------------------------------------------------------- Intl
+
+  class NumberFormat {
+    constructor(locales, options) {
+      english(locales);
+      const format = numberFormat(options);
+      this.format = (value) => formatNumber(typeof value === "bigint" ? value : Number0(value), format);
+    }
+  }
+
+  class DateTimeFormat {
+    constructor(locales, options) {
+      english(locales);
+      const format = dateFormat(options, "any", "date");
+      this.format = (value) => {
+        const at = value === undefined ? Date.now() : Number0(value);
+        if (at !== at) throw new RangeError0("Invalid time value");
+        return formatDate(new Date0(at), format);
+      };
+    }
+  }
+
+  class Collator {
+    constructor(locales, options) {
+      english(locales);
+      const asked = known(options, COLLATOR_OPTIONS);
+      this.compare = (one, other) => compareTexts(String0(one), String0(other), asked);
+    }
+  }
+
+  const callable = (maker) => {
+    const stub = { [maker.name]: function (locales, options) { return new maker(locales, options); } }[maker.name];
+    stub.prototype = maker.prototype;
+    defineProperty(maker.prototype, "constructor", { value: stub });
+    return stub;
+  };
+
+  globalThis.Intl = {
+    NumberFormat: callable(NumberFormat),
+    DateTimeFormat: callable(DateTimeFormat),
+    Collator: callable(Collator),
+  };
+})
