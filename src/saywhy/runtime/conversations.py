@@ -6,6 +6,7 @@ id gives the stored reply and does nothing again. spec: durability 1
 
 from __future__ import annotations
 
+import asyncio
 import os
 import uuid
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
+from saywhy.chart.failure import failure_name, failure_text
 from saywhy.chart.model import Chart, Charts
 from saywhy.errors import CallerError, Fenced, FlowExecutionError, SaywhyError, SessionBusy
 from saywhy.messages import Message
@@ -122,14 +124,24 @@ class Conversations:
         """Run a claimed turn. What a turn of somebody else's raises is stored, not raised here."""
         try:
             return await self._run(claim)
-        except FlowExecutionError:
+        except Exception as error:
             if claim.turn_no == mine:
                 raise
+            problem = f"{failure_name(error)}: {failure_text(error)}"
+            self.machinery.error(f"turn {claim.turn_no} of {claim.session_id} failed: {problem}")
             return TurnReply(claim.session_id, claim.turn_no, None)
 
     async def _run(self, claim: Claim) -> TurnReply:
-        entry = Entry.from_json(claim.input)
-        session = await self._open(claim)
+        """Run a claimed turn to an end that is stored, whatever it is.
+
+        Only a cancelled turn stays open: it is taken up again where its journal ends.
+        """
+        try:
+            entry = Entry.from_json(claim.input)
+            session = await self._open(claim)
+        except Exception as error:
+            await self.store.fail(claim, "error", _error_json(error))
+            raise
         recorder = Recorder(self.policy, secrets=session.secrets)
         journal = StoreJournal(self.store, claim, self.lease_seconds)
         run = TurnRun(self.machinery, session, recorder, journal)
@@ -143,15 +155,23 @@ class Conversations:
         except FlowExecutionError as error:
             await self._fail(claim, run, journal, error)
             raise
-        except Diverged as error:
-            await self.store.fail(claim, "diverged", str(error))
-            raise
         except Fenced:
             raise
+        except Exception as error:
+            status = "diverged" if isinstance(error, Diverged) else "error"
+            await self.store.fail(
+                claim, status, _error_json(error), previous_result=journal.unstored
+            )
+            raise
         except BaseException:
-            await journal.before_wait()  # what a call gave is kept, even when the turn is cancelled
+            await self._let_go(claim, journal)
             raise
         return await self._finish(claim, run, journal)
+
+    async def _let_go(self, claim: Claim, journal: StoreJournal) -> None:
+        """The turn is cancelled: keep what a call gave, and let the next worker take over."""
+        await asyncio.shield(journal.before_wait())
+        await asyncio.shield(self.store.renew(claim, 0.0))
 
     async def _open(self, claim: Claim) -> Session:
         data = claim.turn_doc or claim.doc
@@ -160,6 +180,8 @@ class Conversations:
             session = Session(claim.session_id, claim.user_id, None, self.machinery.charts, now)
         else:
             session = await self.session_of(data)
+        if claim.turn_doc is None:
+            session.check(self.machinery.charts)
         session.version = claim.version
         session.state.turn = claim.turn_no if claim.turn_doc else claim.turn_no - 1
         return session
@@ -186,7 +208,7 @@ class Conversations:
         await self.store.fail(
             claim,
             "error",
-            dumps({"name": error.name, "message": str(error)}).decode(),
+            _error_json(error),
             doc=dumps(session.document()),
             messages=self._messages(run),
             commits=self._commits(run, journal),
@@ -235,7 +257,7 @@ class Conversations:
 
     async def session_of(self, data: bytes) -> Session:
         """The session in a document, with the flow versions that its frames run on."""
-        session = Session.from_json(data, self.machinery.charts)
+        session = Session.from_json(data, self.machinery.charts, self.machinery.warn)
         for frame in session.cursor.walk():
             await self._know_chart(frame.chart)
         return session
@@ -287,6 +309,11 @@ def _stored(session: Session) -> dict[str, Any]:
         "dispatch": session.last_turn_dispatch,
     }
     return {name: value for name, value in reply.items() if value is not None and value != []}
+
+
+def _error_json(error: Exception) -> str:
+    """An error as its turn keeps it, for whoever sends the message again."""
+    return dumps({"name": failure_name(error), "message": failure_text(error)}).decode()
 
 
 def _stored_error(why: str) -> SaywhyError:
