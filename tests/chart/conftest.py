@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -9,11 +10,13 @@ import pytest
 
 from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Cursor
+from saywhy.chart.failure import StepFailed
 from saywhy.chart.language import Ending
 from saywhy.chart.machine import Language, Limits, Step, advance, open_frame
 from saywhy.chart.model import Chart, Charts, Node
 from saywhy.chart.outcome import Answer, BranchAnswer, Call, Fail, Goto, Need, Outcome, Return
 from saywhy.chart.scope import Scope
+from saywhy.testing.clock import FakeClock
 from saywhy.values import loads_raw
 
 Function = Callable[..., Any]
@@ -115,3 +118,25 @@ def play() -> Play:
 def play_of() -> Callable[..., Play]:
     """Makes a `Play` with options."""
     return Play
+
+
+@pytest.fixture
+def run() -> Callable[..., Any]:
+    """Builds and runs a chart to its end on a fake clock; gives the `Result`."""
+
+    def go(builder: Any, /, *, state: Any = None, **args: Any) -> Any:
+        return asyncio.run(builder.build().run(args, state=state, clock=FakeClock()))
+
+    return go
+
+
+@pytest.fixture
+def failure(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Runs a chart that fails; gives the error its step failed with."""
+
+    def fail(builder: Any, /, **given: Any) -> Any:
+        with pytest.raises(StepFailed) as caught:
+            run(builder, **given)
+        return caught.value.error
+
+    return fail
