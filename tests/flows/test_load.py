@@ -250,3 +250,17 @@ def test_something_else_than_a_list() -> None:
     (problem,) = load_definitions([FLOW, 7]).problems
     assert problem.message == "flows or tools are wanted here, this is the number 7"
     assert problem.place.pointer == "/1"
+
+
+def test_every_conversation_of_the_corpus_loads() -> None:
+    """Scenario files hold flows and tools beside their turns; as files and as data alike."""
+    folder = Path(__file__).parent.parent / "cases/flows"
+    paths = sorted(folder.glob("*.json"))
+    assert len(paths) > 200
+    for path in paths:
+        library = load_files([path])
+        assert [problem for problem in library.problems if problem.severity == "error"] == []
+        scenario = json.loads(path.read_text("utf-8"))
+        data = load_definitions(scenario["flows"], scenario.get("tools"))
+        assert [flow.raw for flow in data.flows] == [flow.raw for flow in library.flows]
+        assert [tool.raw for tool in data.tools] == [tool.raw for tool in library.tools]
