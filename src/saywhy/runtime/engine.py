@@ -218,7 +218,7 @@ class Engine:
 
     def load_session(self, data: bytes | str) -> Session:
         """The session behind `Session.to_json`. Raises `DamagedSession`."""
-        return Session.from_json(data, self._machinery.charts)
+        return Session.from_json(data, self._machinery.charts, self._log.warn)
 
     async def update_activity(self, entry: str | Mapping[str, Any], session: Session) -> Session:
         """Run one turn and give the session after it; the one handed in stays as it was.

@@ -7,7 +7,8 @@ in JSON. spec: flow-engine 8
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Self
 
 import msgspec
@@ -18,6 +19,7 @@ from saywhy.chart.model import Charts
 from saywhy.errors import DamagedSession
 from saywhy.flows.speech import plain
 from saywhy.messages import Message
+from saywhy.runtime.damage import Document, check_frames, read_cursor
 from saywhy.runtime.frame_view import FrameView, steps_of_frame
 from saywhy.trace.trace import Trace
 from saywhy.values import UNDEFINED, dumps, freeze, loads_raw, same, seal, thaw
@@ -29,6 +31,10 @@ KEPT_COMMITS: Final = 2000
 """Newest commits that a session without a store keeps, for `why`."""
 KEPT_IN_MEMORY: Final = 500
 """Newest messages that a session without a store keeps, for `why`."""
+
+
+def _warn(text: str) -> None:
+    logging.getLogger("saywhy").warning(text)
 
 
 class Session:
@@ -177,22 +183,7 @@ class Session:
 
     def check(self, charts: Charts) -> None:
         """Raise `DamagedSession` for a frame that cannot go on, naming it and its flow."""
-        for number, frame in enumerate(self.cursor.frames):
-            chart = charts.find(frame.chart)
-            if chart is None:
-                raise DamagedSession(
-                    f"this engine does not have the version {frame.chart} of the flow",
-                    frame=number,
-                    flow=frame.name,
-                )
-            if frame.at is not None and frame.at not in chart.nodes:
-                raise DamagedSession(
-                    f"the flow has no step {frame.at}", frame=number, flow=frame.name
-                )
-            if frame.scope not in self.state.scopes:
-                raise DamagedSession(
-                    f"its variables ({frame.scope}) are missing", frame=number, flow=frame.name
-                )
+        check_frames(self.cursor, charts)
 
     def question_of(self, data: Mapping[str, Any]) -> str | None:
         """The open question of a frame: at rest its data points into the message that asked it."""
@@ -276,53 +267,45 @@ class Session:
         return [one for one in self.messages if one.seq > newest or one.seq in wanted]
 
     @classmethod
-    def from_json(cls, data: bytes | str, charts: Charts) -> Self:
+    def from_json(
+        cls, data: bytes | str, charts: Charts, warn: Callable[[str], None] = _warn
+    ) -> Self:
         """The session written by `to_json`. Raises `DamagedSession`, which says what is wrong."""
         try:
             tree = loads_raw(data)
-        except ValueError as error:
-            raise DamagedSession(f"this is no JSON: {error}") from error
-        return cls.from_tree(tree, charts)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise DamagedSession(f"this is no JSON of ours: {error}") from error
+        return cls.from_tree(tree, charts, warn)
 
     @classmethod
-    def from_tree(cls, tree: Any, charts: Charts) -> Self:
+    def from_tree(cls, tree: Any, charts: Charts, warn: Callable[[str], None] = _warn) -> Self:
         """The session in a parsed document."""
         if not isinstance(tree, dict) or tree.get("format") != FORMAT:
             found = tree.get("format") if isinstance(tree, dict) else type(tree).__name__
             raise DamagedSession(f"format {found!r} is not the session format {FORMAT}")
         try:
-            return cls._read(tree, charts)
-        except (KeyError, TypeError, AttributeError, msgspec.ValidationError) as error:
-            raise DamagedSession(f"the session cannot be read: {error!r}") from error
+            document = msgspec.convert(tree, Document)
+        except msgspec.ValidationError as error:
+            raise DamagedSession(f"the session cannot be read: {error}") from error
+        return cls._of(document, tree, charts, warn)
 
     @classmethod
-    def _read(cls, tree: dict[str, Any], charts: Charts) -> Self:
+    def _of(
+        cls, document: Document, tree: dict[str, Any], charts: Charts, warn: Callable[[str], None]
+    ) -> Self:
         session = cls(
-            tree["sessionId"], tree["userId"], tree.get("language"), charts, tree["createdAt"]
+            document.session_id, document.user_id, document.language, charts, document.created_at
         )
-        session.cursor = _read_cursor(tree.get("cursor"))
+        session.cursor = read_cursor(tree.get("cursor"), warn)
         session.state.scopes["cargo"] = {
-            name: seal(value) for name, value in (tree.get("cargo") or {}).items()
+            name: seal(value) for name, value in (document.cargo or {}).items()
         }
-        session._set_facts(tree.get("language"))
+        session._set_facts(document.language)
         session.routing = Cursor.from_tree({"frames": tree.get("routing") or []}, session.state)
-        session.last_activity = tree.get("lastActivity", 0.0)
-        session.version = tree.get("version", 0)
-        session.message_seq = tree.get("messageSeq", 0)
-        session.last_chat = dict(tree.get("lastChat") or {})
-        session.messages = msgspec.convert(tree.get("messages") or [], list[Message])
-        session.commits = msgspec.convert(tree.get("commits") or [], list[Commit])
+        session.last_activity = document.last_activity
+        session.version = document.version
+        session.message_seq = document.message_seq
+        session.last_chat = document.last_chat or {}
+        session.messages = document.messages or []
+        session.commits = document.commits or []
         return session
-
-
-def _read_cursor(tree: Any) -> Cursor:
-    """A missing or invalid stack becomes an empty one; cargo is kept. spec: flow-engine 1.2"""
-    if not isinstance(tree, dict) or not isinstance(tree.get("frames"), list):
-        import logging
-
-        logging.getLogger("saywhy").warning(
-            "the session's flow stacks were missing or invalid; it goes on with fresh ones"
-        )
-        state = tree.get("state") if isinstance(tree, dict) else None
-        return Cursor.from_tree({"frames": [], **({"state": state} if state else {})})
-    return Cursor.from_tree(tree)

@@ -1,0 +1,149 @@
+"""Is a session that came back from storage fit to go on? What is wrong with it, by frame and flow.
+
+A session is a document anybody may have kept, cut or edited. What a turn relies on is looked at
+once, when the session is read; what depends on the engine's flows, before each turn. Missing stacks
+are no damage: the conversation goes on without flows. spec: flow-engine 1.2, 1.6
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from saywhy.chart.commit import Commit
+from saywhy.chart.cursor import Cursor, Frame, State
+from saywhy.chart.model import Charts
+from saywhy.errors import DamagedSession
+from saywhy.messages import Message
+
+Number = int | float
+
+
+class Document(msgspec.Struct, rename="camel"):
+    """What a session's JSON holds, apart from its cursors."""
+
+    session_id: str
+    user_id: str
+    created_at: Number
+    language: str | None = None
+    last_activity: Number = 0.0
+    version: int = 0
+    cargo: dict[str, Any] | None = None
+    last_chat: dict[str, int] | None = None
+    message_seq: int = 0
+    messages: list[Message] | None = None
+    commits: list[Commit] | None = None
+
+
+class _FrameData(msgspec.Struct):
+    """What the flow language keeps on a frame."""
+
+    tx: str = ""
+    initiator: str = ""
+    started: Number = 0.0
+    first: int = 0
+    parent: str = ""
+    input: tuple[str, int] | None = None
+    question: str | tuple[int, int, int] | None = None
+    outcome: dict[str, str] | None = None
+    attempt: int = 0
+    call: int = 0
+    rounds: int = 0
+    lastAsk: str = ""  # noqa: N815 - the key as it is stored
+    lastVariable: str = ""  # noqa: N815
+    pii: bool = False
+    justResumed: bool = False  # noqa: N815
+
+
+class _SessionFacts(msgspec.Struct):
+    """What the scope `session` holds."""
+
+    language: str | None = None
+    queue: list[tuple[str, int]] = []
+    tentative: str = ""
+    secrets: list[str] = []
+    transactions: list[dict[str, Any]] = []
+
+
+class _TurnFacts(msgspec.Struct):
+    """What the scope `turn` holds between turns."""
+
+    reply: int | list[tuple[str, int]] | None = None
+    message: int = 0
+    calls: list[dict[str, Any]] = []
+    outcome: dict[str, Any] | None = None
+    dispatch: dict[str, Any] | None = None
+    dispatched: str = ""
+
+
+def read_cursor(tree: Any, warn: Callable[[str], None]) -> Cursor:
+    """The cursor of a session's JSON. A missing stack becomes an empty one, with a warning.
+
+    Raises `DamagedSession` for a frame that cannot be read and for facts that are none.
+    """
+    tree = tree if isinstance(tree, dict) else {}
+    frames, state = tree.get("frames", []), tree.get("state") or {}
+    if "frames" not in tree or not isinstance(frames, list):
+        warn("the session's flow stacks were missing or invalid; it goes on with fresh ones")
+        return _fresh(state)
+    for number, frame in enumerate(frames):
+        _check_frame(number, frame)
+    _check_facts(state)
+    return Cursor.from_tree({"frames": frames, "state": state})
+
+
+def _fresh(state: Any) -> Cursor:
+    """No flows; the counters go on, so that no number is given twice."""
+    _check_facts(state)
+    cursor = Cursor.from_tree({"frames": [], "state": state})
+    facts = cursor.state.scopes.get("session", {})
+    kept = {name: facts[name] for name in ("language", "transactions") if name in facts}
+    cursor.state.scopes = {"session": kept}
+    return cursor
+
+
+def _check_frame(number: int, tree: Any) -> None:
+    flow = str(tree.get("name", "")) if isinstance(tree, dict) else ""
+    try:
+        frame = msgspec.convert(tree, Frame)
+        msgspec.convert(frame.data, _FrameData)
+    except msgspec.ValidationError as error:
+        raise DamagedSession(f"it cannot be read: {error}", frame=number, flow=flow) from error
+    if frame.branches is not None or not frame.scope.startswith("v"):
+        raise DamagedSession("it is no frame of a flow", frame=number, flow=flow)
+
+
+def _check_facts(state: Any) -> None:
+    scopes = state.get("scopes", {}) if isinstance(state, Mapping) else None
+    if not isinstance(scopes, Mapping):
+        raise DamagedSession("its state cannot be read: no object of scopes")
+    for name, kind in (("session", _SessionFacts), ("turn", _TurnFacts)):
+        try:
+            msgspec.convert(scopes.get(name, {}), kind)
+        except msgspec.ValidationError as error:
+            raise DamagedSession(f"its scope {name} cannot be read: {error}") from error
+
+
+def check_frames(cursor: Cursor, charts: Charts) -> None:
+    """Raise `DamagedSession` for a frame that cannot go on with these flows, naming it.
+
+    For a session at rest: in the midst of a turn more than the user is waited for.
+    """
+    for number, frame in enumerate(cursor.frames):
+        problem = _problem(frame, cursor.state, charts)
+        if problem:
+            raise DamagedSession(problem, frame=number, flow=frame.name)
+
+
+def _problem(frame: Frame, state: State, charts: Charts) -> str:
+    if frame.chart not in charts:
+        return f"this engine does not have the version {frame.chart} of the flow"
+    if frame.at is not None and frame.at not in charts[frame.chart].nodes:
+        return f"the flow has no step {frame.at}"
+    if frame.scope not in state.scopes:
+        return f"its variables ({frame.scope}) are missing"
+    if frame.waiting is not None and frame.waiting.kind != "user":
+        return f"it waits for a {frame.waiting.kind}, which no message can answer"
+    return ""
