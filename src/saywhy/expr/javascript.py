@@ -33,12 +33,18 @@ __all__ = [
 ]
 
 
+_threads = threading.local()
+"""The workers of each thread, by their limits. They are freed when the thread ends."""
+
+
 class JavaScript:
-    """The engine for expressions. Making one costs nothing; a thread's first evaluation does."""
+    """The engine for expressions. Making one costs nothing; a thread's first evaluation does.
+
+    Engines with the same limits share their contexts: no evaluation leaves anything in one.
+    """
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
-        self._threads = threading.local()
 
     def evaluate(
         self,
@@ -57,7 +63,12 @@ class JavaScript:
         the dice of this evaluation; all rounds of one must be given the same.
         """
         try:
-            worker: Worker = self._threads.worker
-        except AttributeError:
-            worker = self._threads.worker = Worker(self.limits)
+            worker: Worker = _threads.workers[self.limits]
+        except (AttributeError, KeyError):
+            worker = _first_worker(self.limits)
         return worker.evaluate(source, names, answers, now_ms, seed, text)
+
+
+def _first_worker(limits: Limits) -> Worker:
+    workers: dict[Limits, Worker] = vars(_threads).setdefault("workers", {})
+    return workers.setdefault(limits, Worker(limits))
