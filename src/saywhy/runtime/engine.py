@@ -175,7 +175,8 @@ class Engine:
 
     def validate(self) -> Report:
         """Every problem in the flows and tools, with figures; the same as at construction."""
-        return report_of(self.library, self._functions, self._globals)
+        given = self._globals if len(self._globals) else None
+        return report_of(self.library, self._functions, given)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
