@@ -23,7 +23,7 @@ def view_of(**variables: Any) -> View:
     cursor = Cursor([Frame(1, CHART.digest, "c", "route", "s")])
     cursor.state.scopes["s"] = {name: freeze(value) for name, value in variables.items()}
     cursor.state.scopes["args"] = {"limit": 5}
-    scope = Scope(cursor, cursor.top, CHART, NODE, Charts([CHART]))
+    scope = Scope(cursor, cursor.state, cursor.top, CHART, NODE, Charts([CHART]))
     return View(Sight(scope, "s", Env({})))
 
 

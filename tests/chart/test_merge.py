@@ -36,12 +36,12 @@ class Joined:
             own = f"b{number}"
             cursor.state.scopes[own] = {}
             cursor.state.bases[own] = Base("p")
-            branch = Scope(cursor, cursor.top, CHART, NODE, Charts([CHART]))
+            branch = Scope(cursor, cursor.state, cursor.top, CHART, NODE, Charts([CHART]))
             write(branch, own)
             apply_writes(branch)
             error = "broken" if own == failed else ""
             sides.append(Side(own, own, True, error=error, last=10 + number))
-        self.scope = Scope(cursor, cursor.top, CHART, NODE, Charts([CHART]))
+        self.scope = Scope(cursor, cursor.state, cursor.top, CHART, NODE, Charts([CHART]))
         self.facts = join_branches(self.scope, sides, policies)
         self.ops = [(op.verb, op.key[1], thaw(op.value)) for op in self.scope.ops]
         apply_writes(self.scope)

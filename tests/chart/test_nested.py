@@ -26,7 +26,7 @@ def view_of(value: Any) -> Any:
     """The view of the one variable `v`."""
     cursor = Cursor([Frame(1, CHART.digest, "c", "work", "s")])
     cursor.state.scopes["s"] = {"v": freeze(value)}
-    scope = Scope(cursor, cursor.top, CHART, NODE, Charts([CHART]))
+    scope = Scope(cursor, cursor.state, cursor.top, CHART, NODE, Charts([CHART]))
     return View(Sight(scope, "s", Env({}))).v
 
 

@@ -18,7 +18,7 @@ CHART = Chart.of("c", [NODE])
 def scope_on(**variables: Any) -> Scope:
     cursor = Cursor([Frame(1, CHART.digest, "c", "work", "s")])
     cursor.state.scopes["s"] = {name: freeze(value) for name, value in variables.items()}
-    return Scope(cursor, cursor.top, CHART, NODE, Charts([CHART]))
+    return Scope(cursor, cursor.state, cursor.top, CHART, NODE, Charts([CHART]))
 
 
 def net(scope: Scope) -> list[tuple[Any, ...]]:

@@ -18,7 +18,7 @@ CHART = Chart.of("c", [NODE])
 
 
 def scope_of(cursor: Cursor) -> Scope:
-    return Scope(cursor, cursor.top, CHART, NODE, Charts([CHART]))
+    return Scope(cursor, cursor.state, cursor.top, CHART, NODE, Charts([CHART]))
 
 
 @pytest.fixture

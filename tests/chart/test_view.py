@@ -21,7 +21,7 @@ def view_of(variables: dict[str, Any], args: dict[str, Any] | None = None, **key
     cursor = Cursor([Frame(1, CHART.digest, "c", "work", "s")])
     cursor.state.scopes["s"] = {name: freeze(value) for name, value in variables.items()}
     cursor.state.scopes["args"] = {name: freeze(value) for name, value in (args or {}).items()}
-    scope = Scope(cursor, cursor.top, CHART, NODE, Charts([CHART]))
+    scope = Scope(cursor, cursor.state, cursor.top, CHART, NODE, Charts([CHART]))
     return View(Sight(scope, "s", Env({"model": 42}), **keys))
 
 

@@ -174,7 +174,7 @@ class Run:
             frame.notes.append(answer)
             asked, answer = frame.asked, frame.held
             resuming = asked is not None
-        scope = Scope(cursor, frame, chart, node, self.charts, self.now, asked)
+        scope = Scope(cursor, cursor.state, frame, chart, node, self.charts, self.now, asked)
         outcome = self._outcome(node, scope, answer, resuming)
         if type(outcome) is not Goto or outcome.to not in chart.nodes:
             outcome = self._checked(cursor, scope, outcome)

@@ -6,7 +6,7 @@ A variable set twice leaves one operation, one set to the value it had leaves no
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 from saywhy.chart.commit import Op
 from saywhy.chart.scope import Scope
@@ -16,12 +16,12 @@ from saywhy.values import UNDEFINED, Key, same
 def keep_net(scope: Scope) -> None:
     """Drop operations that a later one covers, and those that change nothing."""
     ops = scope.ops
+    if not ops:
+        return
     if len(ops) == 1:
         if _is_idle(scope, ops[0]):
             ops.clear()
             scope.staged.clear()
-        return
-    if not ops:
         return
     if len({op.key[:2] for op in ops}) < len(ops):
         ops[:] = _uncovered(ops)
@@ -38,17 +38,21 @@ def keep_net(scope: Scope) -> None:
 def _is_idle(scope: Scope, op: Op) -> bool:
     """Whether the only operation on a variable leaves it as it was before the stage."""
     key: Any = op.key
-    if len(key) != 2 or op.verb == "append":
+    verb = op.verb
+    if len(key) != 2 or verb == "append":
         return False
-    own = scope.state.scopes.get(key[0], {})
+    own = scope.state.scopes.get(key[0], _NOTHING)
     before = own[key[1]] if key[1] in own else scope.state.get(key[0], key[1])
-    if op.verb == "delete":
+    if verb == "delete":
         return before is UNDEFINED and key[1] not in own
     value = op.value
     kind = type(value)
     if kind is int or kind is str or kind is bool:
         return type(before) is kind and before == value
     return before is not UNDEFINED and same(before, value)
+
+
+_NOTHING: Final[dict[str, Any]] = {}
 
 
 def _uncovered(ops: list[Op]) -> list[Op]:

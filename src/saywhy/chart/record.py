@@ -9,7 +9,6 @@ from __future__ import annotations
 from saywhy.chart.commit import Answered, Asked, Commit
 from saywhy.chart.outcome import Answer, Call, Fail, Goto, Need, Outcome
 from saywhy.chart.scope import Scope
-from saywhy.values import Key
 
 
 def step_commit(
@@ -20,6 +19,7 @@ def step_commit(
     state.seq += 1
     need = outcome if type(outcome) is Need else None
     error = outcome.error if type(outcome) is Fail else None
+    reads = scope.reads
     return Commit(
         state.seq,
         state.turn,
@@ -32,14 +32,14 @@ def step_commit(
         depth,
         frame.caller,
         scope.now,
-        _distinct(scope.reads),
+        tuple(reads) if len(reads) < 2 else tuple(dict.fromkeys(reads)),
         scope.exact,
         tuple(scope.ops),
         scope.decision,
         Asked(need.kind, need.name, need.args, need.effect) if need else None,
         _answered(asked, answer) if asked else None,
         tuple(scope.calls),
-        _target(outcome),
+        (outcome.to or "return") if type(outcome) is Goto else _target(outcome),
         str(error) or type(error).__name__ if error else "",
         getattr(error, "name", type(error).__name__) if error else "",
         tuple(scope.warnings),
@@ -65,17 +65,13 @@ def closing_commit(scope: Scope, depth: int) -> Commit:
         depth,
         frame.caller,
         scope.now,
-        _distinct(scope.reads),
+        tuple(dict.fromkeys(scope.reads)),
         exact=scope.exact,
         ops=tuple(scope.ops),
         calls=tuple(scope.calls),
         warnings=tuple(scope.warnings),
         facts=scope.facts,
     )
-
-
-def _distinct(keys: list[Key]) -> tuple[Key, ...]:
-    return tuple(dict.fromkeys(keys)) if len(keys) > 1 else tuple(keys)
 
 
 def _answered(asked: Need, answer: Answer | None) -> Answered:
@@ -85,11 +81,6 @@ def _answered(asked: Need, answer: Answer | None) -> Answered:
 
 
 def _target(outcome: Outcome) -> str:
-    kind = type(outcome)
-    if kind is Goto:
-        return outcome.to or "return"  # type: ignore[union-attr]
-    if kind is Call:
-        return f"call {outcome.chart}"  # type: ignore[union-attr]
-    if kind is Need:
-        return "rest"
-    return kind.__name__.lower()
+    if isinstance(outcome, Call):
+        return f"call {outcome.chart}"
+    return "rest" if isinstance(outcome, Need) else type(outcome).__name__.lower()

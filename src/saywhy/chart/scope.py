@@ -21,7 +21,6 @@ GONE: Any = object()
 """Staged in place of a variable that the step deletes."""
 
 _NOT_STAGED: Any = object()
-_CURSORS: Any = None
 _SCALARS = frozenset({str, int, bool, type(None)})
 
 
@@ -44,14 +43,13 @@ class Scope(msgspec.Struct, eq=False):
     """
 
     cursor: Cursor
+    state: State
     frame: Frame
     chart: Chart
     node: Node
     charts: Charts
     now: float = 0.0
     asked: Need | None = None
-    state: State = _CURSORS
-    """The cursor's, always."""
     reads: list[Key] = []
     ops: list[Op] = []
     staged: dict[tuple[str, str], Any] = {}
@@ -66,9 +64,6 @@ class Scope(msgspec.Struct, eq=False):
     secrets: tuple[str, ...] = ()
     exact: bool = True
     taken: int = 0
-
-    def __post_init__(self) -> None:
-        self.state = self.cursor.state
 
     # ------------------------------------------------------------ reading
 

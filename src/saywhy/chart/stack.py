@@ -128,7 +128,7 @@ def close_frame(run: Run, cursor: Cursor, frame: Frame, ending: Ending) -> None:
     if chart is None or close is None:
         return
     node = chart.nodes.get(frame.at or "") or Node(id=frame.at or "", kind="end")
-    scope = Scope(cursor, frame, chart, node, run.charts, run.now)
+    scope = Scope(cursor, cursor.state, frame, chart, node, run.charts, run.now)
     scope.facts = {"how": ending.how, **({"reason": ending.reason} if ending.reason else {})}
     close(scope, ending)
     run.record(closing_commit(scope, run.depth_of(cursor, frame)))

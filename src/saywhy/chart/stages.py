@@ -80,7 +80,9 @@ class Stages:
         """Run the stage's function, or ask for it where it is async. No memo the first time."""
         if memo is not None:
             scope.keep("stage", memo)
-        function, answer = chosen_function(plan, memo)
+        function, answer = plan.function, UNDEFINED
+        if memo or function is None:
+            function, answer = chosen_function(plan, memo)
         if plan.is_async if answer is UNDEFINED else plan.resume_is_async:
             return Need("task", scope.node.id, {"frame": scope.frame.id}, plan.effect)
         sight = self.sight(plan, scope, memo)

@@ -39,7 +39,7 @@ async def run_task(
     """
     frame = _frame_of(cursor, need)
     chart = charts[frame.chart]
-    scope = Scope(cursor, frame, chart, chart.node(frame.at or ""), charts, now)
+    scope = Scope(cursor, cursor.state, frame, chart, chart.node(frame.at or ""), charts, now)
     plan = stages.plan(chart, scope.node)
     memo: Memo = dict(memo_of(scope))
     function, answer = chosen_function(plan, memo)

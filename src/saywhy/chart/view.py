@@ -60,26 +60,16 @@ class Sight(msgspec.Struct, eq=False):
     once: dict[str, Any] | None = None
     stop: tuple[str, bool] | None = None
     args: str = ""
-    """The scope id of the chart's arguments; the frame's unless given."""
-    variables: dict[str, Any] = {}
-    """Those of the scope `owner` itself, as they were committed."""
-
-    def __post_init__(self) -> None:
-        if not self.args:
-            self.args = args_scope(self.scope)
-        self.variables = self.scope.state.scopes.get(self.owner, _NOTHING)
+    """The scope id of the chart's arguments; "" for the frame's."""
 
 
-_NOTHING: Final[dict[str, Any]] = {}
+class View(msgspec.Struct, eq=False):
+    """The state of one stage: `s.name` and `s["name"]` read, assignment and `del` write.
 
+    A Struct for the same reason as `Scope`.
+    """
 
-class View:
-    """The state of one stage: `s.name` and `s["name"]` read, assignment and `del` write."""
-
-    __slots__ = ("_sight",)
-
-    def __init__(self, sight: Sight) -> None:
-        _put(self, sight)
+    _sight: Sight
 
     # `__getattr__` would be simpler, but Python makes and drops an AttributeError before it asks
     # there: three quarters of the cost of a read.
@@ -190,7 +180,6 @@ class View:
         _sight_of(self).stop = (reason, everything)
 
 
-_put = View._sight.__set__  # type: ignore[attr-defined]  # pyright: ignore
 _sight_of: Callable[[View], Sight] = View._sight.__get__  # type: ignore  # pyright: ignore
 
 
@@ -198,16 +187,22 @@ def _look(sight: Sight, name: str) -> Any:
     """A variable, noted as read, or the view of one."""
     scope = sight.scope
     key = (sight.owner, name)
-    if scope.staged or name not in sight.variables:
+    state = scope.state
+    if scope.staged or state.bases:
         value = scope.peek(key)
-    else:
-        value = sight.variables[name]
+        noted = False
+    else:  # nothing written so far, nothing that shows through: the common case
+        value = state.scopes[sight.owner].get(name, UNDEFINED)
+        noted = True
     kind = type(value)
     if kind is FrozenDict:
         return DictView(sight, key)
     if kind is FrozenList:
         return ListView(sight, key)
-    scope.touch(key)
+    if noted:
+        scope.reads.append(key)
+    else:
+        scope.touch(key)
     return value
 
 
@@ -232,15 +227,20 @@ def key_of(sight: Sight, path: str) -> Key:
     name, *rest = path.split(".")
     key: Key = (sight.owner, name)
     if name == "args" and rest:
-        key = (sight.args, rest.pop(0))
+        key = (args_of(sight), rest.pop(0))
     for part in rest:
         inside = part.isdecimal() and isinstance(sight.scope.peek(key), FrozenList)
         key = (*key, int(part) if inside else part)
     return key
 
 
+def args_of(sight: Sight) -> str:
+    """Id of the scope that holds the arguments a view shows."""
+    return sight.args or args_scope(sight.scope)
+
+
 def args_scope(scope: Scope) -> str:
-    """Id of the scope that holds what the chart was run or mounted with."""
+    """Id of the scope that holds what the frame's chart was run or mounted with."""
     return str(scope.frame.data.get("args", "args"))
 
 
@@ -311,19 +311,19 @@ class Args:
 
     def __getitem__(self, name: str) -> Any:
         sight = self._sight
-        value = sight.scope.read((sight.args, name))
+        value = sight.scope.read((args_of(sight), name))
         if value is UNDEFINED and name not in self:
             raise KeyError(name)
         return value
 
     def __contains__(self, name: object) -> bool:
-        return self._sight.scope.has(self._sight.args, str(name))
+        return self._sight.scope.has(args_of(self._sight), str(name))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._sight.scope.names(self._sight.args))
+        return iter(self._sight.scope.names(args_of(self._sight)))
 
     def __len__(self) -> int:
-        return len(self._sight.scope.names(self._sight.args))
+        return len(self._sight.scope.names(args_of(self._sight)))
 
     def get(self, name: str, default: Any = None) -> Any:
         """The argument, or `default` where it was not given."""
