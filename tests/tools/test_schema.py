@@ -105,3 +105,10 @@ def test_look_around_is_allowed() -> None:
     """Patterns that need a careful search are compiled for one."""
     assert compile_schema({"pattern": "^(?!x)"}).is_valid("y")
     assert not compile_schema({"pattern": "^(?!x)"}).is_valid("x")
+
+
+def test_what_is_required_may_be_written_wrongly() -> None:
+    """A flat list of required names that holds something else is read as far as it can be."""
+    flat = {"parameters": {"a": {"type": "string"}}, "required": ["a", {"b": 1}, ["c"]]}
+    schema, style, order = normalise(flat)
+    assert (schema["required"], style, order) == (["a"], "positional", ("a",))

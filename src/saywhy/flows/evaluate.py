@@ -16,6 +16,7 @@ from saywhy.chart.scope import Scope, Suspend
 from saywhy.expr.javascript import Evaluated, FunctionAnswer, Raised, Suspended
 from saywhy.expr.names import Path
 from saywhy.expr.template import Hole, condition_source, parse_template
+from saywhy.flows.runtime_names import RUNTIME_NAMES
 from saywhy.flows.world import World
 from saywhy.values import (
     UNDEFINED,
@@ -39,19 +40,6 @@ SESSION_NAMES: Final = {
     "user_id": "userId",
     "language": "language",
 }
-RUNTIME_NAMES: Final = frozenset(
-    {
-        *SESSION_NAMES,
-        "userInput",
-        "lastUserInput",
-        "cargo",
-        "flowName",
-        "currentContext",
-        "$args",
-        "current_time",
-        "flow_start_time",
-    }
-)
 
 
 class FlowNames:

@@ -23,9 +23,8 @@ from saywhy.runtime.journal import Diverged, StoreJournal
 from saywhy.runtime.session import Session
 from saywhy.runtime.turn import Machinery, TurnRun
 from saywhy.stores.store import LEASE_SECONDS, Accepted, Claim, Store
-from saywhy.trace.record import Recorder, decode, encode
+from saywhy.trace.record import Recorder, decode
 from saywhy.trace.redact import Policy
-from saywhy.trace.shorten import shorten
 from saywhy.trace.trace import Trace
 from saywhy.values import dumps, loads_raw
 
@@ -195,7 +194,7 @@ class Conversations:
             dumps(session.document()),
             dumps(_stored(session)),
             messages=self._messages(run),
-            commits=self._commits(run, journal),
+            commits=journal.rows(run),
             previous_result=journal.unstored,
         )
         return reply
@@ -211,7 +210,7 @@ class Conversations:
             _error_json(error),
             doc=dumps(session.document()),
             messages=self._messages(run),
-            commits=self._commits(run, journal),
+            commits=journal.rows(run),
             previous_result=journal.unstored,
             blank="all",
             blank_input=True,
@@ -219,10 +218,6 @@ class Conversations:
 
     def _messages(self, run: TurnRun) -> list[tuple[int, bytes]]:
         return [(message.seq, dumps(message)) for message in run.said.messages]
-
-    def _commits(self, run: TurnRun, journal: StoreJournal) -> list[tuple[int, bytes]]:
-        fresh = list(run.recorder.kept)[journal.written :]
-        return [(commit.seq, encode(commit)) for commit in shorten(fresh, run.said.messages)]
 
     # ------------------------------------------------------------ reading
 

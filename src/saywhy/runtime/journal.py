@@ -19,6 +19,7 @@ from saywhy.runtime.turn import TurnRun
 from saywhy.stores.store import LEASE_SECONDS, Claim, Prior, Store
 from saywhy.stores.store import Call as StoredCall
 from saywhy.trace.record import encode
+from saywhy.trace.shorten import shorten
 from saywhy.values import dumps, freeze, loads_raw, seal
 
 UNKNOWN = "OutcomeUnknown"
@@ -73,7 +74,7 @@ class StoreJournal:
         kept = run.recorder.kept
         fresh = kept[self.written :]
         self.written = len(kept)
-        return [(commit.seq, encode(commit)) for commit in fresh]
+        return [(commit.seq, encode(commit)) for commit in shorten(fresh, run.said.messages)]
 
     def _known(self, prior: Prior, need: Need) -> Answer | None:
         if prior.status == "diverged":

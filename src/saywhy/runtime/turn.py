@@ -272,8 +272,11 @@ class TurnRun:
 
     async def _tool(self, need: Need) -> Answer:
         frame = self.flow.top
-        seq = int(frame.data.get("call") or self.session.state.seq)
-        key = f"{self.session.session_id}:{self.session.state.turn}:{seq}"
+        # Each attempt is a row of its own in the journal, or the failure of the one before would
+        # answer it. All attempts share the key, so that the other side can tell it is one act.
+        seq = self.session.state.seq
+        first = int(frame.data.get("call") or seq)
+        key = f"{self.session.session_id}:{self.session.state.turn}:{first}"
         context = CallContext(
             session_id=self.session.session_id,
             user_id=self.session.user_id,

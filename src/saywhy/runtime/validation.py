@@ -1,6 +1,6 @@
 """What is wrong with an engine's flows and tools, with figures.
 
-The findings are `flows.check`'s and `tools.check`'s; here they become one report.
+The findings are `flows.check`'s; here they become one report.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from saywhy.errors import DefinitionError, Problem
+from saywhy.errors import Problem
 from saywhy.flows.check import check_library
 from saywhy.flows.model import Library
-from saywhy.tools.tool import tool_from_definition
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +50,11 @@ def report_of(
     **options: Any,
 ) -> Report:
     """The report on a library; `functions` None means that nobody handed any over."""
-    problems = [
-        *check_library(library, functions=functions or None, globals=globals_, **options),
-        *_tool_problems(library),
-    ]
+    problems = check_library(library, functions=functions or None, globals=globals_, **options)
     figures = {
         "flows": len(library.flows),
         "primary": len(library.primaries()),
         "steps": sum(1 for flow in library.flows for _ in flow.walk()),
         "tools": len(library.tools),
     }
-    return Report(tuple(problems), figures)
-
-
-def _tool_problems(library: Library) -> list[Problem]:
-    found: list[Problem] = []
-    for definition in library.tools:
-        try:
-            tool_from_definition(definition.raw, definition.place)
-        except DefinitionError as error:
-            found.extend(error.problems)
-    return found
+    return Report(problems, figures)

@@ -68,7 +68,8 @@ def normalise(definition: Mapping[str, Any]) -> tuple[dict[str, Any], Style, tup
     if is_object_form(tree):
         return {"type": "object", "properties": {}, **tree}, "object", ()
     listed = definition.get("required")
-    required = [name for name in listed if name in tree] if isinstance(listed, list | tuple) else []
+    names = listed if isinstance(listed, list | tuple) else ()
+    required = [name for name in names if isinstance(name, str) and name in tree]
     order = tuple(dict.fromkeys((*required, *tree)))
     schema: dict[str, Any] = {"type": "object", "properties": tree}
     if required:
