@@ -56,7 +56,7 @@ class StoreJournal:
         prior = await self.store.intent(
             self.claim, seq, wanted, document, self.rows(run), previous_result=previous
         )
-        answer = self._known(prior, need)
+        answer = self._known(prior, need, run)
         if answer is not None:
             return answer
         answer = await self._held(call())
@@ -76,7 +76,7 @@ class StoreJournal:
         self.written = len(kept)
         return [(commit.seq, encode(commit)) for commit in shorten(fresh, run.said.messages)]
 
-    def _known(self, prior: Prior, need: Need) -> Answer | None:
+    def _known(self, prior: Prior, need: Need, run: TurnRun) -> Answer | None:
         if prior.status == "diverged":
             raise Diverged(
                 f"the turn was to go on with another call of {need.name} than the one on record"
@@ -88,7 +88,11 @@ class StoreJournal:
             return Answer(
                 error=f"{need.name} was interrupted, and nobody knows whether it took effect",
                 error_name=UNKNOWN,
-                facts={"may_have_happened": True, "unknown": True},
+                facts={
+                    "may_have_happened": True,
+                    "unknown": True,
+                    "attempts": [run.attempt_of(need)],  # the host may not discard this turn
+                },
             )
         return None
 

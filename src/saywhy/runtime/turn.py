@@ -303,6 +303,16 @@ class TurnRun:
 
         return await self.journal.around(self, need, seq, key, call)
 
+    def attempt_of(self, need: Need) -> dict[str, Any]:
+        """A call that a crash interrupted, as `lastTurnToolCalls` lists it."""
+        tool = self.machinery.world.tools.find(need.name)
+        return {
+            "tool": tool.name if tool else need.name,
+            "implementation": tool.implementation.type if tool else "",
+            "transactionId": self.flow.top.data.get("tx"),
+            "at": int(self.machinery.clock.now()),
+        }
+
     async def _function(self, need: Need) -> Answer:
         """An async approved function, called from an expression."""
         function = self.machinery.world.functions[need.name]
