@@ -181,8 +181,8 @@ def _plain(value: Any, where: Key, depth: int) -> Any:
         return _leaf(value)
     if depth > MAX_DEPTH:
         raise StateValueError(where, f"is nested deeper than {MAX_DEPTH} levels")
-    if kind is not dict and kind is not list and hasattr(kind, "__frozen__"):  # a view of a value that is frozen already
-        return _leaf(value.__frozen__())
+    if kind is not dict and kind is not list and hasattr(kind, "__frozen__"):
+        return _leaf(value.__frozen__())  # a view of a value that is frozen already
     if isinstance(value, Mapping):
         return _plain_object(value, where, depth)
     if isinstance(value, list | tuple):

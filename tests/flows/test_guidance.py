@@ -29,16 +29,25 @@ def test_by_default_guidance_comes_first() -> None:
     [
         ({"enabled": False}, "How much?"),
         ({"mode": "none"}, "How much?"),
-        ({"mode": "append", "separator": " | ", "guidanceMessages": {"general": "G"}}, "How much? | G"),
-        ({"guidanceMessages": {"en": {"general": "EN"}, "es": {"general": "ES"}}}, "EN\n\nHow much?"),
         (
-            {"mode": "template", "template": "[{{message}}] {{guidance}} ({{flowName}})",
-             "guidanceMessages": {"general": "G"}},
+            {"mode": "append", "separator": " | ", "guidanceMessages": {"general": "G"}},
+            "How much? | G",
+        ),
+        (
+            {"guidanceMessages": {"en": {"general": "EN"}, "es": {"general": "ES"}}},
+            "EN\n\nHow much?",
+        ),
+        (
+            {
+                "mode": "template",
+                "template": "[{{message}}] {{guidance}} ({{flowName}})",
+                "guidanceMessages": {"general": "G"},
+            },
             "[How much?] G (Desk)",
         ),
         ({"mode": "template", "guidanceMessages": {"general": "G"}}, "How much?\n\nG"),
     ],
-)  # fmt: skip
+)
 def test_modes(config: dict[str, Any], text: str) -> None:
     """Each mode puts the guidance where it says; a template without text appends."""
     assert around(config) == text

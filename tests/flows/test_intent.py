@@ -43,7 +43,9 @@ def test_a_part_of_a_name_starts_the_first_flow_that_has_it() -> None:
     assert (match.flow.id, match.how) == ("no-action-needed", "partial")
 
 
-@pytest.mark.parametrize(("text", "found"), [("no", None), ("ta", None), ("table", "book-table"), ("hours", None)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "found"), [("no", None), ("ta", None), ("table", "book-table"), ("hours", None)]
+)
 def test_the_safe_guard_wants_three_characters_and_a_primary_flow(
     text: str, found: str | None
 ) -> None:

@@ -90,7 +90,13 @@ async def test_sixty_four_conversations_share_one_engine(
 
 async def test_a_step_that_raises_leaves_a_session_that_goes_on() -> None:
     """The error names the flow and carries the repaired session."""
-    main = flow({"type": "SAY-GET", "variable": "x", "value": "?"}, {"type": "CASE", "branches": {"condition:x === 'ok'": {"id": "b", "type": "SAY", "value": "fine"}}})  # fmt: skip
+    main = flow(
+        {"type": "SAY-GET", "variable": "x", "value": "?"},
+        {
+            "type": "CASE",
+            "branches": {"condition:x === 'ok'": {"id": "b", "type": "SAY", "value": "fine"}},
+        },
+    )
     engine = engine_of(main)
     session = await talk(engine, engine.init_session("ann"), "Main")
     with pytest.raises(FlowExecutionError, match="CASE step: no conditions matched") as caught:
@@ -129,9 +135,7 @@ async def test_a_question_without_words_resets_the_flows_and_keeps_cargo() -> No
 
 async def test_a_loop_of_replacements_is_stopped() -> None:
     """A flow that replaces itself for ever is stopped at the limit, and the error says why."""
-    engine = engine_of(
-        flow({"type": "FLOW", "value": "Main", "callType": "replace"}), max_steps=50
-    )
+    engine = engine_of(flow({"type": "FLOW", "value": "Main", "callType": "replace"}), max_steps=50)
     with pytest.raises(FlowExecutionError, match="more than 50 steps") as caught:
         await talk(engine, engine.init_session("ann"), "Main")
     assert "callType replace" in caught.value.hint
@@ -149,7 +153,11 @@ async def test_the_host_can_start_a_flow(payment: dict[str, Any]) -> None:
     """`start` names the flow and its first variables; nothing is read from the words."""
     engine = engine_of(flow({"type": "SAY-GET", "variable": "z", "value": "{{a}} {{b.c}}"}))
     session = engine.init_session("ann")
-    entry = {"role": "user", "content": "hi", "start": {"flow": "main", "arguments": {"a": 5, "b": {"c": 6}}}}  # fmt: skip
+    entry = {
+        "role": "user",
+        "content": "hi",
+        "start": {"flow": "main", "arguments": {"a": 5, "b": {"c": 6}}},
+    }
     started = await engine.update_activity(entry, session)
     assert started.response == "5 6"
     with pytest.raises(UnknownFlow, match='no flow has the id or name "mian"') as caught:
@@ -255,7 +263,9 @@ class Silent:
 async def test_a_failed_expression_is_logged_with_its_place() -> None:
     """The user sees nothing of it; the host's log says what and where."""
     log = Silent()
-    engine = engine_of(flow({"type": "SAY-GET", "variable": "x", "value": "Hi {{ghost}}!"}), logger=log)  # fmt: skip
+    engine = engine_of(
+        flow({"type": "SAY-GET", "variable": "x", "value": "Hi {{ghost}}!"}), logger=log
+    )
     session = await talk(engine, engine.init_session("ann"), "Main")
     assert session.response == "Hi {{ghost}}!"
     assert any("ghost is not defined" in line and "/steps/0" in line for line in log.lines)
@@ -309,7 +319,17 @@ async def test_an_async_function_is_awaited_in_the_midst_of_an_expression() -> N
     engine = engine_of(
         flow(
             {"type": "SET", "variable": "r", "value": "{{rate('EUR') * 10}}"},
-            {"type": "CASE", "branches": {"condition:rate('EUR') > 1": {"id": "b", "type": "SAY", "value": "{{rate('EUR')}} and {{r}}"}, "default": {"id": "c", "type": "SAY", "value": "no"}}},  # fmt: skip
+            {
+                "type": "CASE",
+                "branches": {
+                    "condition:rate('EUR') > 1": {
+                        "id": "b",
+                        "type": "SAY",
+                        "value": "{{rate('EUR')}} and {{r}}",
+                    },
+                    "default": {"id": "c", "type": "SAY", "value": "no"},
+                },
+            },
         ),
         functions={"rate": rate},
     )
@@ -389,9 +409,7 @@ async def test_messages_of_one_conversation_run_one_after_the_other(
     )
     async with engine_of(main, store=store_of(kind, tmp_path)) as engine:
         await engine.take_turn("c1", "Main")
-        replies = await asyncio.gather(
-            engine.take_turn("c1", "one"), engine.take_turn("c1", "two")
-        )
+        replies = await asyncio.gather(engine.take_turn("c1", "one"), engine.take_turn("c1", "two"))
         assert sorted(str(reply.response) for reply in replies) == ["b?", "one two"]
 
 
@@ -400,7 +418,11 @@ async def test_a_turn_that_raises_is_recorded_and_the_conversation_goes_on(
     kind: str, tmp_path: Path
 ) -> None:
     """The same message again gives the same error; the next message starts afresh."""
-    engine = engine_of(flow({"type": "SET", "variable": "v"}), flow({"type": "SAY", "value": "hello"}, name="Other"), store=store_of(kind, tmp_path))  # fmt: skip
+    engine = engine_of(
+        flow({"type": "SET", "variable": "v"}),
+        flow({"type": "SAY", "value": "hello"}, name="Other"),
+        store=store_of(kind, tmp_path),
+    )
     async with engine:
         for _ in range(2):
             with pytest.raises(FlowExecutionError, match="SET step requires both"):
