@@ -167,9 +167,10 @@ def _hand_over(world: World, scope: Scope, ending: Ending) -> None:
         return
     below = frames[place - 1]
     if scope.frame.boundary:
+        if ending.error is not None:  # nobody hears this turn: the next one asks again
+            take_queue(scope)
+            below.waiting = None
         _resume_interrupted(world, scope, below, place - 1)
-        if ending.error is not None:
-            below.waiting = None  # nobody saw its question again: it is asked in the next turn
     elif below.scope == scope.frame.scope and scope.kept("lastVariable"):
         below.data["lastVariable"] = scope.kept("lastVariable")
 
