@@ -15,9 +15,12 @@ from saywhy.chart.outcome import Call, Goto, Outcome
 from saywhy.chart.scope import Scope
 from saywhy.errors import CallerError
 from saywhy.messages import Message
+from saywhy.trace.narrative import narrative
 from saywhy.trace.record import Recorder
 from saywhy.trace.redact import MARK, Policy
 from saywhy.trace.trace import Trace
+from saywhy.trace.transactions import events, transactions
+from saywhy.trace.why import Reply, Variable, why
 from saywhy.values import UNDEFINED, FrozenList, freeze, same, thaw
 
 Make = Callable[..., Any]
@@ -317,3 +320,14 @@ def test_a_long_list_is_rebuilt_in_time() -> None:
     writer = trace.last_writer(("v1", "list"), before=5000)
     assert writer is not None
     assert writer.seq == 4999
+
+
+def test_a_trace_explains_itself(payment: Any) -> None:
+    """What the modules beside it work out can be asked of the trace: why, the story, the audit."""
+    trace = payment.trace
+    assert trace.why().text() == why(trace, Reply()).text()
+    name = trace.names[0]
+    assert trace.why(name).text() == why(trace, Variable(name)).text()
+    assert trace.narrative() == narrative(trace)
+    assert trace.transactions() == transactions(trace)
+    assert trace.events() == events(trace)

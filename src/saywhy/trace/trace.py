@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
@@ -26,6 +26,13 @@ from saywhy.trace.shorten import put_back
 from saywhy.trace.shown import shown
 from saywhy.trace.words import ROUTING
 from saywhy.values import UNDEFINED, Key, freeze
+
+if TYPE_CHECKING:
+    from saywhy.trace.chain import Chain
+    from saywhy.trace.narrative import Format
+    from saywhy.trace.transactions import Event, EventName, Transaction
+    from saywhy.trace.why import Target
+
 
 NAMED_SCOPES: Final = frozenset({"cargo", "globals", "session", "turn", "input", "args"})
 """Scopes that an author names; the others belong to a running flow."""
@@ -105,6 +112,36 @@ class Trace:
         for message in messages:
             self._messages[message.seq] = message
             self._said.setdefault(message.turn, {})[message.seq] = message
+
+    # ------------------------------------------------------------ explaining
+    # The explanations are modules that know the trace; it knows them only when it is asked.
+
+    def why(self, target: Target | str | None = None) -> Chain:
+        """What caused the newest reply, a variable (by its name), or another target of `why`.
+
+        Raises `CallerError` when there is no such reply or variable.
+        """
+        from saywhy.trace.why import Reply, Variable, why
+
+        return why(self, Variable(target) if isinstance(target, str) else target or Reply())
+
+    def narrative(self, turn: int | None = None, *, format: Format = "text") -> str:
+        """The story of one turn or of all: `text`, `markdown` or `json`."""
+        from saywhy.trace.narrative import narrative
+
+        return narrative(self, turn, format=format)
+
+    def transactions(self, state: str | None = None) -> list[Transaction]:
+        """The lives of the flows, oldest first; only those in `state`, if given."""
+        from saywhy.trace.transactions import transactions
+
+        return transactions(self, state)
+
+    def events(self, name: EventName | None = None) -> list[Event]:
+        """Flows that began and ended, tools that answered and failed, in order."""
+        from saywhy.trace.transactions import events
+
+        return events(self, name)
 
     # ------------------------------------------------------------ looking up
 
