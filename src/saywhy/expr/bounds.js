@@ -17,6 +17,7 @@
 
   function replace(owner, name, value) {
     const own = getOwnPropertyDescriptor(owner, name);
+    defineProperty(value, "length", { value: own.value.length, configurable: true });
     defineProperty(owner, name, { ...own, value });
   }
 
@@ -130,7 +131,6 @@
   for (const name of ownKeys(bounded)) {
     const method = bounded[name];
     if (a[name] === undefined) continue;
-    defineProperty(method, "length", { value: a[name].length, configurable: true });
     replace(A, name, method);
   }
 

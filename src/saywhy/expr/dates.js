@@ -12,7 +12,9 @@
   const D = Date0.prototype;
 
   function replace(owner, name, value) {
-    defineProperty(owner, name, { ...getOwnPropertyDescriptor(owner, name), value });
+    const own = getOwnPropertyDescriptor(owner, name);
+    defineProperty(value, "length", { value: own.value.length, configurable: true });
+    defineProperty(owner, name, { ...own, value });
   }
 
   for (const part of [
@@ -23,7 +25,6 @@
       const name = verb + part;
       if (native === undefined) continue;
       const method = { [name](...args) { return apply(native, this, args); } }[name];
-      defineProperty(method, "length", { value: native.length, configurable: true });
       replace(D, name, method);
     }
   }

@@ -12,9 +12,9 @@
   const TypeError0 = TypeError;
 
   function replace(owner, name, value) {
-    const own = getOwnPropertyDescriptor(owner, name);
-    if (own) defineProperty(owner, name, { ...own, value });
-    else defineProperty(owner, name, { value, writable: true, configurable: true });
+    const own = getOwnPropertyDescriptor(owner, name) ?? { writable: true, configurable: true };
+    if (own.value) defineProperty(value, "length", { value: own.value.length, configurable: true });
+    defineProperty(owner, name, { ...own, value });
   }
 
   function english(locales) {

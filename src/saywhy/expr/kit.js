@@ -67,13 +67,15 @@
     return text === "-0" ? -0 : Number0(text);
   }
 
-  function reviveTag(key, content) {
+  function reviveTag(key, value) {
+    const content = value[key];
     switch (key) {
       case "$undefined": return undefined;
       case "$num": return numberOf(content);
       case "$bigint": return BigInt0(content);
       case "$date": return new Date0(content === null ? NaN : content);
       case "$object": return reviveFields(content);
+      default: return reviveFields(value);  // tags of results only mean nothing here
     }
   }
 
@@ -99,7 +101,7 @@
     if (typeof value !== "object" || value === null) return value;
     if (!isArray(value)) {
       const names = keys(value);
-      if (names.length === 1 && isTag[names[0]]) return reviveTag(names[0], value[names[0]]);
+      if (names.length === 1 && isTag[names[0]]) return reviveTag(names[0], value);
     }
     return reviveFields(value);
   }
@@ -433,9 +435,7 @@
     if (answer.name !== name) {
       throw new Error0(`${name} was called where ${answer.name} was called before`);
     }
-    if (answer.after !== null) {
-      for (let i = 0; i < args.length && i < answer.after.length; i++) become(args[i], answer.after[i]);
-    }
+    for (const [index, after] of answer.after) become(args[index], after);
     if (answer.error !== null) throw new Error0(answer.error);
     return answer.value;
   }

@@ -7,6 +7,9 @@ made in it is touched by its own thread only.
 
 from __future__ import annotations
 
+import platform
+import sys
+import threading
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -22,7 +25,8 @@ class Limits:
     seconds: float = 0.1
     """Processor time. The binding counts the whole process; `javascript` allows for that."""
     memory_bytes: int = 32 << 20
-    stack_bytes: int = 512 << 10
+    stack_bytes: int = 2 << 20
+    """About 1,200 calls deep. A thread with a small stack gets less, see `stack_share`."""
     list_items: int = 1_000_000
     result_parts: int = 200_000
     search_product: int = 1 << 28
@@ -41,7 +45,7 @@ class Sandbox:
         self.limits: Final = limits
         self.context: Final[Any] = _quickjs.Context()
         self.context.set_memory_limit(limits.memory_bytes)
-        self.context.set_max_stack_size(limits.stack_bytes)
+        self.context.set_max_stack_size(min(limits.stack_bytes, stack_share()))
         evaluate = self.context.eval
         member = evaluate("(o, name) => o[name]")
         self.kit: Final[Any] = evaluate(_script("kit.js"))(limits.list_items, limits.result_parts)
@@ -56,6 +60,28 @@ class Sandbox:
     def compile(self, program: str) -> Any:
         """The function made by `program`, a function expression that takes kit and bounds."""
         return self.context.eval(program)(self.kit, self.bounds)
+
+
+def stack_share() -> int:
+    """Bytes of this thread's stack that JavaScript may use: a quarter.
+
+    The engine counts from where it is called, and Python may stand deep in the stack by then. More
+    than there is would not be an error but the end of the process.
+    """
+    size = threading.stack_size() or _usual_stack()
+    return size // 4
+
+
+@cache
+def _usual_stack() -> int:
+    if sys.platform == "win32":
+        return 1 << 20
+    import resource
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_STACK)
+    if sys.platform == "linux" and platform.libc_ver()[0] != "glibc":
+        return 128 << 10  # musl gives threads this much, whatever the limit says
+    return 2 << 20 if soft == resource.RLIM_INFINITY else soft
 
 
 @cache

@@ -300,14 +300,24 @@ def _forbidden(item: Item, source: Source) -> str:
         return "numbers may not start with 0; write 0o17 for octal"
     if kind == "with_statement":
         return "with is not allowed"
-    if kind in _NAMES and item.mode in _WRITES:
-        name = source.spelling(item.node)
-        if item.mode == "delete":
-            return f'"{name}" is a variable and cannot be deleted; only what is inside one can'
-        if name in ("eval", "arguments"):
-            return f'"{name}" cannot be assigned'
+    if kind in _NAMES:
+        return _forbidden_name(source.spelling(item.node), item.mode)
     return ""
 
+
+def _forbidden_name(name: str, mode: Mode) -> str:
+    # The parser takes any symbol for a letter, an emoji for instance.
+    if not name.isascii() and not _NOT_IN_PYTHON.sub("_", name).isidentifier():
+        return f'unexpected "{name}"'
+    if mode == "delete":
+        return f'"{name}" is a variable and cannot be deleted; only what is inside one can'
+    if mode in _WRITES and name in ("eval", "arguments"):
+        return f'"{name}" cannot be assigned'
+    return ""
+
+
+_NOT_IN_PYTHON: Final = re.compile(r"[$\u200c\u200d]|\\u\{?[0-9a-fA-F]+\}?")
+"""What names in JavaScript may have and names in Python may not."""
 
 _ESCAPE: Final = re.compile(r"\\u\{([0-9a-fA-F]+)\}|\\u([0-9a-fA-F]{4})")
 

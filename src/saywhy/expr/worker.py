@@ -32,7 +32,7 @@ from saywhy.expr.transfer import (
     whole,
 )
 from saywhy.expr.writer import draft_of
-from saywhy.values import UNDEFINED, BigInt, FrozenDict, FrozenList, Value, seal, thaw
+from saywhy.values import UNDEFINED, BigInt, FrozenDict, FrozenList, Value, same, seal, thaw
 
 MAX_PROGRAMS: Final = 2048
 MAX_COMPILED: Final = 1_000_000
@@ -136,7 +136,9 @@ class Worker:
         except self._errors as error:
             result = self._after_failure(program, key, arguments, str(error))
         kind = type(result)
-        if kind is float:
+        if as_text and (kind is float or kind is int):
+            result = number_text(result)
+        elif kind is float:
             result = whole(result)
         elif kind is str and result[:1] == MARK:
             return self._marked(result, program, variant, names, answers)
@@ -363,11 +365,21 @@ def _answers_json(answers: Sequence[FunctionAnswer]) -> str:
                 "name": answer.name,
                 "value": answer.value,
                 "error": answer.error,
-                "after": answer.args_after,
+                "after": _changed_arguments(answer),
             }
             for answer in answers
         ]
     ).decode()
+
+
+def _changed_arguments(answer: FunctionAnswer) -> list[list[Any]]:
+    """Number and value of the arguments that the function changed.
+
+    The others must be left alone: what was handed over twice (an item and its list) came to the
+    function as two copies, and the copy it did not touch would undo what it did to the other.
+    """
+    pairs = enumerate(zip(answer.args, answer.args_after or (), strict=False))
+    return [[number, after] for number, (before, after) in pairs if not same(before, after)]
 
 
 def _same_text(value: Any) -> str:

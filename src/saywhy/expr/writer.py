@@ -223,8 +223,7 @@ class _Writer:
             roots = ",".join(f"{h}w{number}" for number in self._written)
             as_text = "true" if self._as_text else "false"
             return f"return {h}K.ended({h}r,[{roots}],{as_text})"
-        if self._as_text:
-            return f"return {h}O({h}r)"
+        # Numbers come out as they are, also for a text: `numbers` writes them.
         return f'return typeof {h}r==="number"?{h}r:{h}O({h}r)'
 
 
