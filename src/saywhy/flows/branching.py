@@ -68,9 +68,9 @@ def switch(world: World, node: Node, scope: Scope) -> Outcome:
     )
     if chosen not in branches:
         language = language_of(world, scope)
+        text = world.phrases.say("switch_no_branch_found", language, variable=variable)
         raise FlowExecutionError(
-            world.phrases.say("switch_no_branch_found", language, value=wanted, variable=variable),
-            hint="add a `default` branch",
+            text.replace("{{value}}", value_text(value)), hint="add a `default` branch"
         )
     scope.decision = Decision(chosen, tested, default=chosen == "default")
     return Goto(branches[chosen])

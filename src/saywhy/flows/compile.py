@@ -37,7 +37,7 @@ def _meta(flow: Flow) -> dict[str, Any]:
         "interruptable": flow.interruptable,
         "prompts": dict(flow.prompts),
         "defaults": defaults,
-        "variables": list(flow.variables),
+        "declared": list(dict.fromkeys([*flow.variables, *(one.name for one in flow.parameters)])),
     }
 
 

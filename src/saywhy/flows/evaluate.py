@@ -58,7 +58,21 @@ class FlowNames:
             name in RUNTIME_NAMES
             or self.scope.has(self.scope.frame.scope, name)
             or name in self.world.globals
+            or self._is_declared(name)
         )
+
+    def _is_declared(self, name: str) -> bool:
+        """Whether a flow on these variables declares the name: then it is undefined, not unknown.
+
+        spec: flow-engine 4.1
+        """
+        scope = self.scope
+        for frame in reversed(scope.cursor.frames):
+            if frame.scope == scope.frame.scope:
+                chart = scope.charts.find(frame.chart)
+                if chart is not None and name in chart.meta.get("declared", ()):
+                    return True
+        return False
 
     def get(self, path: Path) -> Any:
         """The value at a path, not noted as read; see `key`."""
@@ -84,7 +98,9 @@ class FlowNames:
             return None
         if self.scope.has(self.scope.frame.scope, root):
             return (self.scope.frame.scope, *path)
-        return ("globals", *path) if root in self.world.globals else None
+        if root in self.world.globals:
+            return ("globals", *path)
+        return (self.scope.frame.scope, *path) if self._is_declared(root) else None
 
     def merged(self) -> FrozenDict:
         """All variables: globals with the flow's own over them."""
