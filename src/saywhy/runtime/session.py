@@ -123,9 +123,10 @@ class Session:
     def completed_transactions(self) -> list[dict[str, Any]]:
         """Transactions of flows that ended, newest last, each with the steps still on record."""
         ended = thaw(self.state.get("session", "transactions") or [])
+        trace = self.trace
         for transaction in ended:
             frame = transaction.pop("frame", 0)
-            transaction["steps"] = steps_of_frame(self.trace, frame)
+            transaction["steps"] = steps_of_frame(trace, frame)
         return ended
 
     @property
@@ -228,12 +229,37 @@ class Session:
         With `trace` the newest commits come along, so that `why` can still be asked; a long
         conversation is better kept in a store.
         """
-        document = self.document()
-        document["response"] = self.response
+        document = self.document() | self._last_turn()
         if trace:
             document["commits"] = self.commits
             document["messages"] = self.messages
         return dumps(document)
+
+    def _last_turn(self) -> dict[str, Any]:
+        """What the last turn did, under the names that hosts read it by."""
+        return {
+            "response": self.response,
+            "lastTurnToolCalls": self.last_turn_tool_calls,
+            "lastFlowOutcome": self.last_flow_outcome,
+            "lastTurnDispatch": self.last_turn_dispatch,
+            "lastChatTurn": self.last_chat_turn,
+            "flowStacks": self.flow_stacks,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything hosts read, under its camelCase names: to be looked at, not to be loaded."""
+        return {
+            "sessionId": self.session_id,
+            "userId": self.user_id,
+            "language": self.language,
+            "createdAt": self.created_at,
+            "lastActivity": self.last_activity,
+            "cargo": dict(self.cargo),
+            **self._last_turn(),
+            "pendingMessages": self.pending_messages,
+            "completedTransactions": self.completed_transactions,
+            "frame": self.frame.to_dict() if self.frame else None,
+        }
 
     def document(self) -> dict[str, Any]:
         """What the next turn needs, and what hosts read. Long texts stand in `messages` once."""
