@@ -63,11 +63,14 @@ class FrameView:
             for one in self._session.messages
             if one.seq >= since
         ]
+        chart = self._session.charts.find(self._frame.chart)
+        nodes = chart.nodes if chart else {}
         for commit in self._session.commits:
             done = commit.answered
             if commit.frame == self._frame.id and done is not None and done.kind == "tool":
                 entry = {"role": "tool", "content": thaw(done.value), "timestamp": commit.at}
-                entries.append({**entry, "stepId": commit.node, "toolName": done.name})
+                step = nodes[commit.node].name if commit.node in nodes else commit.node
+                entries.append({**entry, "stepId": step, "toolName": done.name})
         return sorted(entries, key=lambda entry: entry["timestamp"])
 
     @property
