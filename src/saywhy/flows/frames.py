@@ -27,7 +27,7 @@ from saywhy.flows.speech import (
 )
 from saywhy.flows.world import World
 from saywhy.trace.redact import Redactor
-from saywhy.values import UNDEFINED
+from saywhy.values import UNDEFINED, FrozenList, raw
 
 OUTCOME: Final = ("turn", "outcome")
 TRANSACTIONS: Final = ("session", "transactions")
@@ -130,10 +130,9 @@ def _record_transaction(scope: Scope, ending: Ending, declared: Any) -> None:
         record["parentTransaction"] = scope.kept("parent")
     scope.facts["transaction"] = record
     earlier = scope.peek(TRANSACTIONS)
-    kept = list(earlier)[-(MAX_TRANSACTIONS - 1) :] if earlier else []
-    before = len(scope.ops)
-    scope.set(TRANSACTIONS, [*kept, record])
-    del scope.ops[before:]  # bookkeeping: the record stands in the facts of this very commit
+    kept = raw(earlier)[-(MAX_TRANSACTIONS - 1) :] if earlier else []
+    # Bookkeeping, so no operation: the record stands in the facts of this very commit.
+    scope.replace(TRANSACTIONS, FrozenList([*kept, record]), [])
 
 
 def _failure(ending: Ending, declared: Any) -> str:
