@@ -17,7 +17,7 @@ from saywhy.flows.speech import (
     language_of,
     localized,
     prompt_of,
-    queue_text,
+    say_more,
     take_queue,
 )
 from saywhy.flows.validation import first_problem, reask
@@ -29,7 +29,7 @@ def ask(world: World, node: Node, scope: Scope) -> Outcome:
     text = say_text(world, scope, localized(node.spec, "value", language_of(world, scope)))
     variable = str(node.spec.get("variable") or "")
     if not variable and node.next is None and len(scope.cursor.frames) == 1:
-        queue_text(world, scope, text)  # nothing follows: the flow ends with this text
+        say_more(world, scope, text)  # nothing follows: the flow ends with this text
         return Goto(None)
     _pose(world, scope, text, guided=bool(variable))
     scope.keep("lastAsk", node.id)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from saywhy.chart.model import Chart, Charts
 from saywhy.chart.scope import Scope
+from saywhy.errors import FlowExecutionError
 from saywhy.expr.numbers import value_text
 from saywhy.flows.guidance import Pieces
 from saywhy.flows.world import World
@@ -49,11 +50,18 @@ def prompt_for(chart: Chart, language: str) -> str:
 
 def queue_text(world: World, scope: Scope, text: str) -> None:
     """Put a text in the queue; empty ones are dropped unless the engine keeps them."""
-    if not text.strip() and not world.options.keep_empty_says:
-        return
+    if text.strip() or world.options.keep_empty_says:
+        scope.append(QUEUE, [text, scope.state.seq + 1])
+
+
+def say_more(world: World, scope: Scope, text: str) -> None:
+    """Put what a flow says in the queue. Raises `FlowExecutionError` when it never stops."""
     if len(scope.peek(QUEUE) or ()) >= MAX_QUEUE:
-        raise ValueError(f"more than {MAX_QUEUE} texts were said without a question in between")
-    scope.append(QUEUE, [text, scope.state.seq + 1])
+        raise FlowExecutionError(
+            f"more than {MAX_QUEUE} texts were said without a question in between",
+            hint="usually a loop of SAYs: give it a condition to stop",
+        )
+    queue_text(world, scope, text)
 
 
 def take_queue(scope: Scope) -> Pieces:

@@ -20,7 +20,7 @@ from saywhy.errors import FlowExecutionError, RequiredSetFailed
 from saywhy.flows import asking, branching, endings, failures, subflows, toolcalls, validation
 from saywhy.flows.evaluate import native_value, say_text
 from saywhy.flows.frames import close_flow, declare_outcome
-from saywhy.flows.speech import language_of, localized, queue_text
+from saywhy.flows.speech import language_of, localized, say_more
 from saywhy.flows.world import World
 
 Enter = Callable[[World, Node, Scope], Outcome]
@@ -38,7 +38,7 @@ class Kind:
 def say(world: World, node: Node, scope: Scope) -> Outcome:
     """Queue a text and go on. spec: flow-engine 3.1"""
     text = say_text(world, scope, localized(node.spec, "value", language_of(world, scope)))
-    queue_text(world, scope, text)
+    say_more(world, scope, text)
     return Goto(node.next)
 
 

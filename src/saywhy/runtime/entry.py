@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ import msgspec
 
 from saywhy.chart.model import Charts
 from saywhy.errors import CallerError, UnknownFlow
-from saywhy.values import dumps, freeze, loads_raw
+from saywhy.values import Date, dumps, freeze, loads_raw
 
 ROLES = ("user", "assistant")
 
@@ -56,8 +57,8 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
             _text(content),
             role,
             None if isinstance(content, str) else freeze(content),
-            given.get("timestamp"),
-            dict(given["metadata"]) if given.get("metadata") else None,
+            _timestamp(given.get("timestamp")),
+            _metadata(given.get("metadata")),
             _start(given.get("start")),
             changes,
             language,
@@ -87,6 +88,25 @@ def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
     return "" if content is None else dumps(freeze(content)).decode()
+
+
+def _timestamp(given: Any) -> float | None:
+    if given is None:
+        return None
+    at = freeze(given, ("timestamp",))
+    if isinstance(at, Date):
+        at = at.milliseconds
+    if isinstance(at, bool) or not isinstance(at, int | float) or not math.isfinite(at):
+        raise CallerError(f"the timestamp of an entry is milliseconds since 1970, not {given!r}")
+    return float(at)
+
+
+def _metadata(given: Any) -> dict[str, Any] | None:
+    if not given:
+        return None
+    if not isinstance(given, Mapping):
+        raise CallerError("the metadata of an entry are an object")
+    return dict(freeze(given, ("metadata",)).raw)
 
 
 def _start(start: Any) -> dict[str, Any] | None:
