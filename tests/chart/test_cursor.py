@@ -59,6 +59,13 @@ def test_values_beyond_json_survive(value: Any) -> None:
     assert same(again.returned, freeze(value))
 
 
+@pytest.mark.parametrize("name", ["$date", "$undefined", "$object", "$num", "$mine"])
+def test_a_variable_may_be_called_like_a_tag(name: str) -> None:
+    """A scope with one variable of such a name is read back as a scope."""
+    cursor = Cursor(state=State({"s": {name: "x"}, "args": {name: freeze({name: 1})}}))
+    assert Cursor.from_json(cursor.to_json()) == cursor
+
+
 def test_values_are_frozen_again() -> None:
     """What is read from a checkpoint is as read-only as it was."""
     again = Cursor.from_json(forked().to_json())

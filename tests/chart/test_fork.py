@@ -63,14 +63,16 @@ def test_open_items_come_out_together_and_results_in_order(play: Any) -> None:
 
 
 def test_the_join_is_one_answered_step(play: Any) -> None:
-    """Opening the fork and joining it are the two commits of its node."""
+    """Opening the fork and joining it are the two commits of its node; branches lie deeper."""
     play.chart("one", give=lambda s: Return(1))
-    play.chart("main", fork=forking("one"))
+    play.chart("main", fork=forking("one", "one"))
     play.start("main")
-    opened, inside, joined = play.steps
+    opened, first, second, joined = play.steps
     assert (opened.node, opened.phase, opened.to) == ("fork", "enter", "fork")
-    assert (inside.flow, inside.depth, inside.caller) == ("one", 1, opened.seq)
+    assert (first.flow, first.depth, first.caller) == ("one", 1, opened.seq)
+    assert (second.flow, second.depth, second.caller) == ("one", 1, opened.seq)
     assert (joined.node, joined.phase, joined.answered.kind) == ("fork", "answered", "fork")
+    assert joined.depth == 0
 
 
 def test_a_branch_sees_its_parent_and_not_its_siblings(play: Any) -> None:

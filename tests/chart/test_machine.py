@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from saywhy.chart.cursor import Cursor
-from saywhy.chart.failure import StepFailed
+from saywhy.chart.failure import AwaitedFailed, StepFailed
 from saywhy.chart.machine import Language, Limits, Step, advance, cancel, open_frame
 from saywhy.chart.model import Chart, Charts, Node
 from saywhy.chart.outcome import Answer, BranchAnswer, Call, Fail, Goto, Need, Return
@@ -62,16 +62,18 @@ def test_each_step_leaves_one_commit_that_says_what_it_did(play: Any) -> None:
     """A commit names frame, node, reads, writes and where the run went on."""
 
     def add(s: Scope) -> None:
-        s.set((s.frame.scope, "n"), s.read((s.frame.scope, "n")) + 1)
+        key = (s.frame.scope, "n")
+        s.set(key, s.read(key) + s.read(("args", "by")) + s.read(key))
 
     play.chart("count", first=setter("n", 1), second=add)
+    play.cursor.state.scopes["args"] = {"by": 3}
     assert play.start("count") is None
     first, second = play.steps
     assert (first.seq, first.node, first.to, first.phase) == (1, "first", "second", "enter")
     assert [op.key for op in first.ops] == [("state", "n")]
-    assert second.reads == (("state", "n"),)
-    assert (second.to, second.ops[0].value, second.flow) == ("return", 2, "count")
-    assert play.variables() == {"n": 2}
+    assert second.reads == (("state", "n"), ("args", "by"))
+    assert (second.to, second.ops[0].value, second.flow) == ("return", 5, "count")
+    assert play.variables() == {"n": 5}
 
 
 def test_a_need_rests_until_it_is_answered(play: Any) -> None:
@@ -199,6 +201,26 @@ def test_an_error_handler_may_need_a_function(play: Any) -> None:
     assert play.start("bad") == Need("function", "decide")
     assert play.go("fine") is None
     assert play.variables() == {"decided": "fine"}
+
+
+def test_a_suspended_handler_of_a_failed_call_is_run_again(play: Any) -> None:
+    """The failure of an awaited chart outlives JSON as text, and is not taken for an answer."""
+    seen: list[Exception] = []
+
+    def careful(s: Scope, error: Exception) -> Any:
+        seen.append(error)
+        if not s.frame.notes:
+            raise Suspend(Need("function", "decide"))
+        return Return(_value(s.frame.notes[0]))
+
+    play.chart("bad", broken=raiser(ValueError("no")))
+    play.chart("outer", failed=careful, call=caller("bad", awaits=True))
+    assert play.start("outer") == Need("function", "decide")
+    assert play.go("fine") is None
+    assert play.cursor.returned == "fine"
+    assert [type(error) for error in seen] == [StepFailed, AwaitedFailed]
+    assert [str(error) for error in seen] == ["no", "no"]
+    assert "got" not in play.variables()
 
 
 def test_outcomes_that_lead_nowhere_fail_the_step(play: Any) -> None:

@@ -69,10 +69,12 @@ def test_there_and_back_is_nothing() -> None:
 def test_positions_that_move_are_left_alone() -> None:
     """After a deletion in a list an index means another item: both writes stay."""
     scope = scope_on(a=[0, 1, 2, 3])
-    scope.set(("s", "a", 3), "x")
+    scope.set(("s", "a", 2), "x")
     scope.delete(("s", "a", 0))
     scope.set(("s", "a", 2), "y")
-    assert net(scope) == [("set", "a", 3, "x"), ("delete", "a", 0, None), ("set", "a", 2, "y")]
+    assert net(scope) == [("set", "a", 2, "x"), ("delete", "a", 0, None), ("set", "a", 2, "y")]
+    apply_writes(scope)
+    assert thaw(scope.state.get("s", "a")) == [1, "x", "y"]
 
 
 def test_a_copy_of_what_shows_through_stays() -> None:

@@ -107,3 +107,18 @@ async def test_a_task_of_another_run_is_refused() -> None:
         await run_task(hand.stages, hand.charts, Cursor(), need)
     with pytest.raises(CallerError, match="no frame of this run asked for user"):
         await run_task(other.stages, other.charts, other.cursor, Need("user", "user"))
+
+
+async def test_a_view_kept_past_an_async_stage_raises() -> None:
+    """An async stage's view is as short-lived as any."""
+    kept: list[Any] = []
+    b = Builder("stale")
+
+    @b.stage
+    async def work(s: Any) -> None:
+        kept.append(s)
+
+    hand = Hand(b.build())
+    hand.go(await hand.task(hand.go()))
+    with pytest.raises(CallerError, match="used after its stage work was over"):
+        kept[0].x = 1

@@ -15,7 +15,7 @@ import msgspec
 
 from saywhy.chart.outcome import Answer, Need
 from saywhy.errors import DamagedSession
-from saywhy.values import UNDEFINED, dumps, loads_raw, seal
+from saywhy.values import UNDEFINED, FrozenDict, dumps, loads_raw, seal
 
 
 class Base(msgspec.Struct, omit_defaults=True):
@@ -54,6 +54,21 @@ class State(msgspec.Struct, omit_defaults=True):
             if base is None or name in base.gone:
                 return UNDEFINED
             scope = base.scope
+
+    def for_json(self) -> State:
+        """This state as it is to be written: itself, but for scopes that look like our tags.
+
+        A scope whose only variable is called `$date` would be read back as a date.
+        """
+        odd = {
+            name: FrozenDict(held)
+            for name, held in self.scopes.items()
+            if len(held) == 1 and next(iter(held))[:1] == "$"
+        }
+        if not odd:
+            return self
+        scopes: dict[str, Any] = {**self.scopes, **odd}
+        return State(scopes, self.seq, self.next_id, self.turn, self.bases)
 
 
 class Side(msgspec.Struct, omit_defaults=True):
@@ -131,7 +146,7 @@ class Cursor(msgspec.Struct, omit_defaults=True):
 
     def to_json(self) -> bytes:
         """The checkpoint as JSON text."""
-        return dumps(self)
+        return dumps(Cursor(self.frames, self.state.for_json(), self.returned))
 
     @classmethod
     def from_json(cls, data: bytes) -> Self:
