@@ -384,7 +384,12 @@ def loads_raw(data: bytes | str) -> Any:
         tree = _DECODER.decode(text)
     except msgspec.DecodeError:  # a lone surrogate, or no JSON at all
         tree = json.loads(text)
-    return untagged(tree) if b'"$' in text else tree
+    return untagged(tree) if _may_hold_tags(text) else tree
+
+
+def _may_hold_tags(text: bytes) -> bool:
+    # A single byte is found thirty times faster than two; most texts hold none.
+    return b"$" in text and b'"$' in text
 
 
 def tagged(value: Any) -> Any:
