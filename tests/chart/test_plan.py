@@ -112,7 +112,7 @@ def test_a_stage_is_tried_again_after_a_wait(later: bool) -> None:
     assert clock.now() - start == 2500
     assert result.state == {"tries": [2]}
     waits = [c.asked.args for c in result.commits if c.asked and c.asked.kind == "timer"]
-    assert waits == [{"seconds": 0.5, "retry": 1}, {"seconds": 2, "retry": 2}]
+    assert waits == [{"ms": 500, "retry": 1}, {"ms": 2000, "retry": 2}]
     warnings = [warning for commit in result.commits for warning in commit.warnings]
     assert warnings == ["attempt 1 of 3 failed: down", "attempt 2 of 3 failed: down"]
 
@@ -144,8 +144,8 @@ def test_the_wait_may_be_a_function_of_the_attempt(run: Any) -> None:
         flaky(3, OSError("down"), later=False)
     )
     result = run(b)
-    waits = [c.asked.args["seconds"] for c in result.commits if c.asked]
-    assert waits == [10, 100, 1000]
+    waits = [c.asked.args["ms"] for c in result.commits if c.asked]
+    assert waits == [10_000, 100_000, 1_000_000]
 
 
 def test_a_mounted_chart_is_tried_again_as_a_whole(run: Any) -> None:

@@ -146,9 +146,8 @@ class Built:
         `answer` is a value, an `Answer`, or for a fork a `BranchAnswer`. A cursor that is handed in
         stays as it is. Raises `DamagedSession` when it comes from another version of the chart.
         """
-        cursor = checkpoint.copy() if isinstance(checkpoint, Cursor) else None
-        if cursor is None:
-            cursor = Cursor.from_json(checkpoint)  # type: ignore[arg-type]
+        stored = isinstance(checkpoint, bytes)
+        cursor = Cursor.from_json(checkpoint) if stored else checkpoint.copy()
         if not isinstance(answer, Answer | BranchAnswer):
             answer = Answer(freeze(answer, ("answer",)))
         return await _Execution(self, cursor, options).go(answer)
@@ -263,7 +262,7 @@ class _Execution:
         return await run_task(self.stages, self.charts, self.cursor, need, emit=emit, now=now)
 
     async def _timer(self, need: Need, emit: Emit) -> Answer:
-        await self.clock.sleep(need.args["seconds"])
+        await self.clock.sleep(need.args["ms"] / 1000)
         return Answer()
 
     def _result(self, need: Need | None) -> Result:

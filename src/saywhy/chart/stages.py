@@ -256,8 +256,8 @@ def _retry(plan: Plan, scope: Scope, memo: Memo, error: Exception) -> Need | Non
     scope.discard()
     scope.keep("stage", {**memo, "attempt": attempt, "waiting": True})
     scope.warn(f"attempt {attempt} of {plan.retry.attempts} failed: {failure_text(error)}")
-    seconds = plan.retry.wait_seconds(attempt)
-    return Need("timer", plan.node.id, {"seconds": seconds, "retry": attempt}, "repeatable")
+    wait = {"ms": plan.retry.wait_seconds(attempt) * 1000, "retry": attempt}
+    return Need("timer", plan.node.id, wait, "repeatable")
 
 
 def _apply(scope: Scope, verb: str, key: Any, value: Any) -> None:

@@ -176,7 +176,10 @@ class View(msgspec.Struct, eq=False):
         return cast("T", seal(known[key]))
 
     def stop(self, reason: str = "", *, everything: bool = False) -> None:
-        """End this chart after the stage; with `everything` the charts around it as well."""
+        """End this chart after the stage; with `everything` the charts around it as well.
+
+        In a branch that runs beside others, the others go on.
+        """
         _sight_of(self).stop = (reason, everything)
 
 
