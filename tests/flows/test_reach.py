@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from saywhy.flows.checks.reach import CALLER, Reaches
 from saywhy.flows.load import load_definitions
-from saywhy.flows.reach import CALLER, Reaches
 
 
 def put(name: str, **keys: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saywhy.flows.spot import EXCERPT_WIDTH, excerpt_of
+from saywhy.flows.checks.spot import EXCERPT_WIDTH, excerpt_of
 
 
 @pytest.mark.parametrize("before", ["", "x" * 10, "x" * 500, "line\n" * 9, "y" * 300 + "\n"])

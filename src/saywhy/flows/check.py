@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from saywhy.errors import Problem
-from saywhy.flows.check_flow import check_flow, flow_problem
-from saywhy.flows.check_names import NameCheck
-from saywhy.flows.check_paths import check_paths
-from saywhy.flows.check_repair import check_repair
-from saywhy.flows.check_steps import check_step
-from saywhy.flows.check_texts import check_texts
-from saywhy.flows.check_tools import check_tools
+from saywhy.flows.checks.flow import check_flow, flow_problem
+from saywhy.flows.checks.names import NameCheck
+from saywhy.flows.checks.paths import check_paths
+from saywhy.flows.checks.reach import Reaches
+from saywhy.flows.checks.repair import check_repair
+from saywhy.flows.checks.spot import Known, spots_of
+from saywhy.flows.checks.steps import check_step
+from saywhy.flows.checks.texts import check_texts
+from saywhy.flows.checks.tools import check_tools
 from saywhy.flows.model import Library
-from saywhy.flows.reach import Reaches
-from saywhy.flows.spot import Known, spots_of
 
 
 def check_library(

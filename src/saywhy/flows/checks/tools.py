@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from saywhy.errors import Problem, did_you_mean
-from saywhy.flows.check_arguments import has_odd_required
+from saywhy.flows.checks.arguments import has_odd_required
+from saywhy.flows.checks.spot import Known
 from saywhy.flows.model import Library, ToolDefinition
 from saywhy.flows.source import join
-from saywhy.flows.spot import Known
 
 MAPPING_NEEDS: Final = {
     "jsonPath": "mappings",

@@ -1,6 +1,6 @@
 """What is wrong with a flow as a whole: its names, its declarations, its labels.
 
-Its steps are judged in `check_steps`, the names in its expressions in `check_names`.
+Its steps are judged in `checks.steps`, the names in its expressions in `checks.names`.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from saywhy.errors import Problem, did_you_mean
-from saywhy.flows.check_keys import FLOW_KEYS, misspelt_keys
+from saywhy.flows.checks.keys import FLOW_KEYS, misspelt_keys
+from saywhy.flows.checks.spot import Known, Severity
 from saywhy.flows.model import Flow, Variable
 from saywhy.flows.read_flow import kind_of
 from saywhy.flows.source import join
-from saywhy.flows.spot import Known, Severity
 from saywhy.values import UNDEFINED
 
 VARIABLE_TYPES: Final = ("string", "number", "boolean", "object", "array")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from saywhy.errors import Problem, did_you_mean
+from saywhy.flows.checks.spot import Spot
 from saywhy.flows.read_flow import kind_of
-from saywhy.flows.spot import Spot
 from saywhy.tools.pattern import pattern_problem
 
 STRATEGIES: Final = ("immediate", "exponential", "linear", "manual")

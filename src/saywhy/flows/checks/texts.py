@@ -1,7 +1,7 @@
 """What is wrong with the texts of a step: templates and expressions that do not parse, expressions
 where only paths may stand, assignments that change nothing.
 
-Whether the names in them exist is left to `check_names`.
+Whether the names in them exist is left to `checks.names`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Final
 from saywhy.errors import Problem
 from saywhy.expr.names import read_expression
 from saywhy.expr.template import parse_template, path_problems
-from saywhy.flows.spot import Severity, Spot
-from saywhy.flows.texts import Code, Text, codes_of, free_names, texts_of
+from saywhy.flows.checks.code import Code, Text, codes_of, free_names, texts_of
+from saywhy.flows.checks.spot import Severity, Spot
 
 _PROSE: Final = re.compile(r"[^\W\d_][\w'’]*[,.!?]?(?:\s+[\w'’\-]+[,.!?]?)+\s*\Z")
 

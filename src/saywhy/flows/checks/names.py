@@ -17,14 +17,14 @@ from typing import Final, NamedTuple
 from saywhy.errors import Problem, did_you_mean
 from saywhy.expr.names import JAVASCRIPT_GLOBALS, RESERVED_GLOBALS, Reading, read_expression
 from saywhy.expr.template import path_of
-from saywhy.flows.check_tools import local_function
+from saywhy.flows.checks.code import Code, Text, codes_of, free_names, texts_of
+from saywhy.flows.checks.reach import CALLER, WRITERS, Reaches
+from saywhy.flows.checks.spot import Known, Spot
+from saywhy.flows.checks.tools import local_function
 from saywhy.flows.model import Flow, Library
-from saywhy.flows.reach import CALLER, WRITERS, Reaches
 from saywhy.flows.read_flow import list_of, object_of, text_of
 from saywhy.flows.runtime_names import RUNTIME_NAMES
 from saywhy.flows.source import join
-from saywhy.flows.spot import Known, Spot
-from saywhy.flows.texts import Code, Text, codes_of, free_names, texts_of
 
 ENGINE_CARGO: Final = frozenset({"voice", "digits"})
 """Keys of `cargo` that host and engine exchange by themselves."""
@@ -255,7 +255,7 @@ class NameCheck:
         )
 
     def _validator(self, spot: Spot) -> None:
-        """Remember a validator nobody could check; `check_repair` judges it by known functions."""
+        """Remember a validator nobody could check; `checks.repair` judges it by known functions."""
         name = object_of(spot.get("inputValidation")).get("customValidator")
         if isinstance(name, str) and self.known.functions is None:
             path = ("inputValidation", "customValidator")
@@ -325,7 +325,7 @@ def _first_uses(reading: Reading) -> list[tuple[str, int]]:
     """The free names of an expression in the order of the text, and where each stands first."""
     first: dict[str, int] = {}
     for use in free_names(reading):
-        # a bare assignment has a warning of its own, from `check_texts`
+        # a bare assignment has a warning of its own, from `checks.texts`
         if not use.is_assigned:
             first.setdefault(use.name, use.start)
     return sorted(first.items(), key=lambda item: item[1])

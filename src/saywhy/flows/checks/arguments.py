@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from saywhy.errors import Problem, did_you_mean
-from saywhy.flows.check_flow import matches_type
+from saywhy.flows.checks.flow import matches_type
+from saywhy.flows.checks.spot import Spot
 from saywhy.flows.model import ToolDefinition
 from saywhy.flows.read_flow import kind_of, list_of, object_of
-from saywhy.flows.spot import Spot
 
 _WHOLE_TEMPLATE: Final = re.compile(r"\s*\{\{.*\}\}\s*", re.DOTALL)
 

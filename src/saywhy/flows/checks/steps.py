@@ -1,8 +1,8 @@
 """What is wrong with the keys of a step: one small check for each step type, in a table.
 
-What stands in the texts of a step is judged elsewhere: syntax in `check_texts`, names in
-`check_names`; retries, `inputValidation` and `onFail`, which every type may have, in
-`check_repair`.
+What stands in the texts of a step is judged elsewhere: syntax in `checks.texts`, names in
+`checks.names`; retries, `inputValidation` and `onFail`, which every type may have, in
+`checks.repair`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any, Final, TypeGuard
 
 from saywhy.errors import Problem, did_you_mean
-from saywhy.flows.check_arguments import check_arguments
-from saywhy.flows.check_keys import ALL_STEP_KEYS, COMMON_KEYS, STEP_KEYS, misspelt_keys
+from saywhy.flows.checks.arguments import check_arguments
+from saywhy.flows.checks.keys import ALL_STEP_KEYS, COMMON_KEYS, STEP_KEYS, misspelt_keys
+from saywhy.flows.checks.spot import Spot
 from saywhy.flows.graph import CALL_TYPES, target_of
 from saywhy.flows.read_flow import kind_of, list_of
-from saywhy.flows.spot import Spot
 
 STEP_TYPES: Final = tuple(STEP_KEYS)
 DISPATCH_KEYS: Final = frozenset({"id", "type", "outcome", "reason"})

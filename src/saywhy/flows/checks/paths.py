@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from saywhy.errors import Problem
-from saywhy.flows.check_flow import flow_problem
+from saywhy.flows.checks.flow import flow_problem
+from saywhy.flows.checks.spot import Known, Severity, Spot
 from saywhy.flows.graph import (
     MAX_DEPTH,
     Edge,
@@ -16,7 +17,6 @@ from saywhy.flows.graph import (
     target_of,
 )
 from saywhy.flows.model import Flow, Library, Step
-from saywhy.flows.spot import Known, Severity, Spot
 
 ENDINGS = frozenset({"RETURN", "END", "DISPATCH"})
 

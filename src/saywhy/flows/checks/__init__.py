@@ -1,0 +1,1 @@
+"""The rules of `check`, one file for each thing they look at."""
