@@ -9,13 +9,21 @@ from typing import Any
 
 import pytest
 
-from saywhy import DamagedSession, Engine, SaywhyError, SqliteStore
+from saywhy import CallerError, DamagedSession, Engine, SaywhyError, SqliteStore
+from saywhy.errors import OutsideError
+from saywhy.stores.store import LEASE_SECONDS, Claim
 from tests.runtime.conftest import PAY
 
 
 def engine_on(path: Path, **options: Any) -> Engine:
-    settings = {"flows": [PAY], "guidance": {"enabled": False}, "validate_on_init": False}
-    return Engine(**{**settings, **options}, store=SqliteStore(path), lease_seconds=5)
+    settings: dict[str, Any] = {
+        "flows": [PAY],
+        "guidance": {"enabled": False},
+        "validate_on_init": False,
+        "store": SqliteStore(path),
+        "lease_seconds": 5,
+    }
+    return Engine(**{**settings, **options})
 
 
 async def test_a_damaged_conversation_is_reported_and_left_untouched(tmp_path: Path) -> None:
@@ -101,3 +109,177 @@ async def test_a_bug_of_ours_ends_the_turn_too(
         with pytest.raises(SaywhyError, match="a bug"):
             await engine.take_turn("c1", "pay", message_id="m1")
         assert (await engine.take_turn("c1", "pay")).response == "To whom?"
+
+
+def calls_of(names: list[str], **first: Any) -> dict[str, Any]:
+    """A flow that calls tools one after the other and says what they gave."""
+    steps: list[dict[str, Any]] = [
+        {"id": name, "type": "CALL-TOOL", "tool": name, "args": {"n": 1}, "variable": f"got_{name}"}
+        for name in names
+    ]
+    said = " ".join(f"{{{{got_{name}}}}}" for name in names)
+    steps.append({"id": "say", "type": "SAY", "value": f"gave {said}"})
+    tools = [
+        {"id": name, "name": name, "implementation": {"type": "local", "function": name}}
+        for name in names
+    ]
+    return {"flows": [{"id": "f", "name": "F", "steps": steps}], "tools": tools, **first}
+
+
+class NeverRenewed(SqliteStore):
+    """As a worker that is frozen leaves it: its lease runs out while it works."""
+
+    async def renew(self, claim: Claim, ttl_seconds: float = LEASE_SECONDS) -> bool:
+        return True
+
+
+async def test_a_turn_keeps_its_lease_over_many_short_calls(tmp_path: Path) -> None:
+    """No call is as long as a third of the lease; together they are longer than all of it."""
+    path = tmp_path / "store.sqlite3"
+    names = [f"t{number}" for number in range(6)]
+    made: list[str] = []
+
+    async def work(name: str) -> str:
+        made.append(name)
+        await asyncio.sleep(0.15)
+        return name
+
+    functions = {name: (lambda args, name=name: work(name)) for name in names}
+    options = calls_of(names, functions=functions, lease_seconds=0.6)
+    async with engine_on(path, **options) as engine:
+        turn = asyncio.create_task(engine.take_turn("c1", "F", message_id="m1"))
+        async with engine_on(path, **options) as other:
+            while not turn.done():
+                assert await other.recover() == 0
+                await asyncio.sleep(0.05)
+        assert (await turn).response == "gave t0 t1 t2 t3 t4 t5"
+    assert made == names
+
+
+async def test_a_turn_keeps_its_lease_while_a_function_takes_its_time(tmp_path: Path) -> None:
+    """What an approved function waits for may take longer than the lease, as a tool may."""
+    path = tmp_path / "store.sqlite3"
+    steps = [{"id": "a", "type": "SAY", "value": "{{slow('ok')}}"}]
+
+    async def slow(text: str) -> str:
+        await asyncio.sleep(0.7)
+        return text
+
+    flows = [{"id": "f", "name": "F", "steps": steps}]
+    options = {"flows": flows, "functions": {"slow": slow}, "lease_seconds": 0.4}
+    async with engine_on(path, **options) as engine:
+        turn = asyncio.create_task(engine.take_turn("c1", "F", message_id="m1"))
+        async with engine_on(path, **options) as other:
+            while not turn.done():
+                assert await other.recover() == 0
+                await asyncio.sleep(0.05)
+        assert (await turn).response == "ok"
+
+
+async def test_whoever_lost_a_turn_gives_the_reply_of_the_one_who_has_it(tmp_path: Path) -> None:
+    """The late result is kept, the call is not made again, and both give the same reply."""
+    path = tmp_path / "store.sqlite3"
+    made: list[str] = []
+
+    async def pay(args: dict[str, Any]) -> str:
+        made.append("pay")
+        await asyncio.sleep(0.5)
+        return "receipt"
+
+    options = calls_of(["pay"], functions={"pay": pay})
+    frozen_options = {**options, "store": NeverRenewed(path), "lease_seconds": 0.2}
+    async with engine_on(path, **options) as other:
+        async with engine_on(path, **frozen_options) as frozen:
+            turn = asyncio.create_task(frozen.take_turn("c1", "F", message_id="m1"))
+            await asyncio.sleep(0.35)
+            assert await other.recover() == 1
+            reply = await turn
+        assert reply.repeated is False
+        again = await other.take_turn("c1", "F", message_id="m1")
+        assert again.repeated is True
+        assert reply.response == again.response
+        assert "nobody knows whether it took effect" in (reply.response or "")
+        journal = await other.store.journal("c1", 1)  # type: ignore[union-attr]
+        assert [(one.name, one.status) for one in journal] == [("pay", "answered")]
+    assert made == ["pay"]
+
+
+@pytest.mark.parametrize("tool", ["pay", "send"])
+async def test_a_full_disk_stops_a_turn_and_room_lets_it_go_on(tmp_path: Path, tool: str) -> None:
+    """The error says what to try; the message sent again goes on behind the calls that were made.
+
+    The disk fills up in the midst of the first or the second call. No lease is waited for.
+    """
+    made: list[str] = []
+    full = [tool]
+
+    async def limited(pages: int) -> None:
+        statement = f"PRAGMA max_page_count = {pages}"
+        await store._writer.do(lambda db: db.execute(statement))
+
+    async def work(name: str) -> str:
+        made.append(name)
+        if name in full:
+            await limited(1)
+        return "x" * 20_000
+
+    functions = {name: (lambda args, name=name: work(name)) for name in ("pay", "send")}
+    store = SqliteStore(tmp_path / "store.sqlite3")
+    options = calls_of(["pay", "send"], functions=functions, store=store)
+    async with engine_on(store.path, **options) as engine:
+        for _ in range(2):
+            with pytest.raises(OutsideError, match="there is no room left for it") as caught:
+                await engine.take_turn("c1", "F", message_id="m1")
+            assert "free disk space" in caught.value.hint
+        await limited(1_000_000)
+        full.clear()
+        async with asyncio.timeout(5):
+            reply = await engine.take_turn("c1", "F", message_id="m1")
+        assert reply.response == f"gave {'x' * 20_000} {'x' * 20_000}"
+        assert made == ["pay", "send"]
+        assert await engine.recover() == 0
+
+
+async def test_a_store_closed_in_a_turn_goes_on_when_it_is_open_again(tmp_path: Path) -> None:
+    """The turn stops with a named error; nothing that was done is done again."""
+    made: list[str] = []
+    store = SqliteStore(tmp_path / "store.sqlite3")
+
+    async def pay(args: dict[str, Any]) -> str:
+        made.append("pay")
+        await store.close()
+        return "receipt"
+
+    options = calls_of(["pay"], functions={"pay": pay}, store=store)
+    async with engine_on(store.path, **options) as engine:
+        with pytest.raises(CallerError, match="is not open"):
+            await engine.take_turn("c1", "F", message_id="m1")
+        await store.open()
+        async with asyncio.timeout(5):
+            assert (await engine.take_turn("c1", "F", message_id="m1")).response == "gave receipt"
+    assert made == ["pay"]
+
+
+async def test_a_call_that_ends_after_its_turn_was_cancelled_is_kept(tmp_path: Path) -> None:
+    """A tool that sees its work through although it was cancelled is not called again."""
+    made: list[str] = []
+    reached = asyncio.Event()
+
+    async def pay(args: dict[str, Any]) -> str:
+        made.append("pay")
+        reached.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            await asyncio.sleep(0.02)
+        return "receipt"
+
+    options = calls_of(["pay"], functions={"pay": pay})
+    async with engine_on(tmp_path / "store.sqlite3", **options) as engine:
+        turn = asyncio.create_task(engine.take_turn("c1", "F", message_id="m1"))
+        await reached.wait()
+        turn.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await turn
+        assert (await engine.take_turn("c1", "F", message_id="m1")).response == "gave receipt"
+    assert made == ["pay"]

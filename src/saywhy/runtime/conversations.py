@@ -10,13 +10,21 @@ import asyncio
 import os
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
 
 from saywhy.chart.failure import failure_name, failure_text
 from saywhy.chart.model import Chart, Charts
-from saywhy.errors import CallerError, Fenced, FlowExecutionError, SaywhyError, SessionBusy
+from saywhy.errors import (
+    CallerError,
+    Fenced,
+    FlowExecutionError,
+    OutsideError,
+    SaywhyError,
+    SessionBusy,
+)
 from saywhy.messages import Message
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.journal import Diverged, StoreJournal
@@ -64,6 +72,8 @@ class Conversations:
         self.lease_seconds = lease_seconds
         self.worker = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
         self._charts_kept = False
+        self._left: dict[str, StoreJournal] = {}
+        """By conversation: turns that stopped without an end, which the store was not told yet."""
 
     # ------------------------------------------------------------ turns
 
@@ -78,6 +88,7 @@ class Conversations:
     ) -> TurnReply:
         """Accept a message and run its turn. See `Engine.take_turn`."""
         await self._keep_charts()
+        await self._let_go(session_id)
         accepted, claim = await self.store.accept_and_claim(
             session_id,
             message_id,
@@ -93,7 +104,7 @@ class Conversations:
                 return await self._stored_reply(session_id, accepted, repeated=repeated)
             if claim is not None:
                 reply = await self._run_claimed(claim, mine=accepted.turn_no)
-                if claim.turn_no == accepted.turn_no:
+                if reply is not None and claim.turn_no == accepted.turn_no:
                     return reply
             elif self.machinery.clock.now() > deadline:
                 raise SessionBusy(
@@ -110,6 +121,8 @@ class Conversations:
     async def recover(self, session_id: str | None = None) -> int:
         """Run every turn that was accepted and not ended; gives how many there were."""
         await self._keep_charts()
+        for left in [session_id] if session_id is not None else list(self._left):
+            await self._let_go(left)
         done = 0
         while (claim := await self._claim(session_id)) is not None:
             await self._run_claimed(claim, mine=0)
@@ -119,58 +132,77 @@ class Conversations:
     async def _claim(self, session_id: str | None) -> Claim | None:
         return await self.store.claim(self.worker, self.lease_seconds, session_id)
 
-    async def _run_claimed(self, claim: Claim, *, mine: int) -> TurnReply:
-        """Run a claimed turn. What a turn of somebody else's raises is stored, not raised here."""
+    async def _run_claimed(self, claim: Claim, *, mine: int) -> TurnReply | None:
+        """Run a claimed turn; None when it did not come to its reply here.
+
+        What a turn of somebody else's raises is stored, not raised here.
+        """
         try:
             return await self._run(claim)
+        except Fenced as error:  # another worker has it now, and will have its reply
+            self.machinery.warn(str(error))
+        except OutsideError:  # the store's own: the next turn would meet it again
+            raise
         except Exception as error:
             if claim.turn_no == mine:
                 raise
             problem = f"{failure_name(error)}: {failure_text(error)}"
             self.machinery.error(f"turn {claim.turn_no} of {claim.session_id} failed: {problem}")
-            return TurnReply(claim.session_id, claim.turn_no, None)
+        return None
 
     async def _run(self, claim: Claim) -> TurnReply:
         """Run a claimed turn to an end that is stored, whatever it is.
 
-        Only a cancelled turn stays open: it is taken up again where its journal ends.
+        A cancelled turn stays open, and so does one that the store failed: it is taken up again
+        where its journal ends.
         """
+        journal = StoreJournal(self.store, claim, self.lease_seconds)
+        try:
+            return await self._to_its_end(claim, journal)
+        except Fenced:
+            await journal.keep()
+            raise
+        except BaseException:
+            if not journal.over:
+                self._left[claim.session_id] = journal
+                with suppress(SaywhyError):  # then the next turn or the end of the lease does it
+                    await self._let_go(claim.session_id)
+            raise
+
+    async def _let_go(self, session_id: str) -> None:
+        """Keep what the last call of a turn left open gave, and let the next worker take over."""
+        if session_id in self._left:
+            journal = self._left[session_id]
+            await asyncio.shield(journal.keep())
+            await asyncio.shield(self.store.renew(journal.claim, 0.0))
+            self._left.pop(session_id, None)
+
+    async def _to_its_end(self, claim: Claim, journal: StoreJournal) -> TurnReply:
         try:
             entry = Entry.from_json(claim.input)
             session = await self._open(claim)
-        except Exception as error:
-            await self.store.fail(claim, "error", _error_json(error))
-            raise
-        recorder = Recorder(self.policy, secrets=session.secrets)
-        journal = StoreJournal(self.store, claim, self.lease_seconds)
-        run = TurnRun(self.machinery, session, recorder, journal)
-        try:
-            if entry.role == "assistant":
-                run.note_assistant(entry)
-            elif claim.turn_doc is not None:
-                await run.resume(entry)
-            else:
-                await run.take(entry)
-        except FlowExecutionError as error:
-            await self._fail(claim, run, journal, error)
-            raise
-        except Fenced:
+            recorder = Recorder(self.policy, secrets=session.secrets)
+            run = TurnRun(self.machinery, session, recorder, journal)
+            try:
+                if entry.role == "assistant":
+                    run.note_assistant(entry)
+                elif claim.turn_doc is not None:
+                    await run.resume(entry)
+                else:
+                    await run.take(entry)
+            except FlowExecutionError as error:
+                await self._fail_repaired(claim, run, journal, error)
+                raise
+            return await self._finish(claim, run, journal)
+        except (Fenced, OutsideError):
             raise
         except Exception as error:
-            status = "diverged" if isinstance(error, Diverged) else "error"
-            await self.store.fail(
-                claim, status, _error_json(error), previous_result=journal.unstored
-            )
+            if not journal.over:
+                status = "diverged" if isinstance(error, Diverged) else "error"
+                result = journal.unstored
+                await self.store.fail(claim, status, _error_json(error), previous_result=result)
+                journal.over = True
             raise
-        except BaseException:
-            await self._let_go(claim, journal)
-            raise
-        return await self._finish(claim, run, journal)
-
-    async def _let_go(self, claim: Claim, journal: StoreJournal) -> None:
-        """The turn is cancelled: keep what a call gave, and let the next worker take over."""
-        await asyncio.shield(journal.before_wait())
-        await asyncio.shield(self.store.renew(claim, 0.0))
 
     async def _open(self, claim: Claim) -> Session:
         data = claim.turn_doc or claim.doc
@@ -197,9 +229,10 @@ class Conversations:
             commits=journal.rows(run),
             previous_result=journal.unstored,
         )
+        journal.over = True
         return reply
 
-    async def _fail(
+    async def _fail_repaired(
         self, claim: Claim, run: TurnRun, journal: StoreJournal, error: FlowExecutionError
     ) -> None:
         session = run.session
@@ -215,6 +248,7 @@ class Conversations:
             blank="all",
             blank_input=True,
         )
+        journal.over = True
 
     def _messages(self, run: TurnRun) -> list[tuple[int, bytes]]:
         return [(message.seq, dumps(message)) for message in run.said.messages]

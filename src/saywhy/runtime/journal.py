@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -45,6 +46,9 @@ class StoreJournal:
         """Whether a call of this turn was found interrupted and may not be made again."""
         self.written = 0
         """Commits of this turn that are stored already."""
+        self.over = False
+        """Whether the end of the turn is stored."""
+        self._renew_at = asyncio.get_running_loop().time() + ttl_seconds / 3
 
     async def around(
         self, run: TurnRun, need: Need, seq: int, key: str, call: Callable[[], Awaitable[Answer]]
@@ -52,22 +56,29 @@ class StoreJournal:
         """Store the intent, make the call unless it is answered, keep the result."""
         wanted = StoredCall(need.kind, need.name, need.effect, dumps(need.args), key)
         document = dumps(run.session.document())
-        previous, self.unstored = self.unstored, None
         prior = await self.store.intent(
-            self.claim, seq, wanted, document, self.rows(run), previous_result=previous
+            self.claim, seq, wanted, document, self.rows(run), previous_result=self.unstored
         )
+        self.unstored = None
         answer = self._known(prior, need, run)
-        if answer is not None:
-            return answer
-        answer = await self._held(call())
+        return answer if answer is not None else await self._held(self._made(seq, call))
+
+    async def _made(self, seq: int, call: Callable[[], Awaitable[Answer]]) -> Answer:
+        """The call, its result noted even when it comes after the turn was cancelled."""
+        answer = await call()
         self.unstored = (seq, dumps(answer))
         return answer
 
-    async def before_wait(self) -> None:
-        """Something slow comes next: what the last call gave must not wait for it."""
+    async def waiting(self, work: Awaitable[Answer]) -> Answer:
+        """What `work` gives. What the last call gave must not wait for it."""
+        await self.keep()
+        return await self._held(work)
+
+    async def keep(self) -> None:
+        """Store the newest result, if it is not. One that came too late to save is kept as well."""
         if self.unstored is not None:
-            unstored, self.unstored = self.unstored, None
-            await self.store.result(self.claim, *unstored)
+            await self.store.result(self.claim, *self.unstored)
+            self.unstored = None
 
     def rows(self, run: TurnRun) -> list[tuple[int, bytes]]:
         """Commits not stored yet, as rows; they count as stored from now on."""
@@ -96,17 +107,25 @@ class StoreJournal:
             )
         return None
 
-    async def _held(self, awaitable: Awaitable[Answer]) -> Answer:
-        """Await a call and renew the lease meanwhile."""
-        task = asyncio.ensure_future(awaitable)
+    async def _held(self, work: Awaitable[Answer]) -> Answer:
+        """What `work` gives, with the lease renewed in time for the whole turn.
+
+        A turn that is cancelled waits until the work has come to its end: whoever takes over must
+        not find it still going on.
+        """
+        loop = asyncio.get_running_loop()
+        task = asyncio.ensure_future(work)
         try:
             while True:
-                done, _ = await asyncio.wait({task}, timeout=self.ttl_seconds / 3)
-                if done:
+                await asyncio.wait({task}, timeout=max(0.0, self._renew_at - loop.time()))
+                if task.done():
                     return task.result()
-                await self.store.renew(self.claim, self.ttl_seconds)
+                with suppress(SaywhyError):  # the store fails: the call is not the worse for it
+                    await self.store.renew(self.claim, self.ttl_seconds)
+                self._renew_at = loop.time() + self.ttl_seconds / 3
         except asyncio.CancelledError:
             task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
             raise
 
 

@@ -7,6 +7,7 @@ stores it, and who is told, is the engine's business.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
@@ -50,8 +51,8 @@ class Journal(Protocol):
         """Make the call, or give the answer already on record."""
         ...
 
-    async def before_wait(self) -> None:
-        """The turn is about to wait for something that is no journaled call."""
+    async def waiting(self, work: Awaitable[Answer]) -> Answer:
+        """What `work` gives; it may take long and is no journaled call."""
         ...
 
 
@@ -64,8 +65,9 @@ class NoJournal:
         """Make the call."""
         return await call()
 
-    async def before_wait(self) -> None:
-        """Nothing to keep."""
+    async def waiting(self, work: Awaitable[Answer]) -> Answer:
+        """Wait for it."""
+        return await work
 
 
 @dataclass(slots=True)
@@ -258,17 +260,19 @@ class TurnRun:
         return self.recorder.redactor.text(text)
 
     async def _answer(self, need: Need) -> Answer:
-        if need.kind == "tool":
-            return await self._tool(need)
-        await self.journal.before_wait()
         match need.kind:
+            case "tool":
+                return await self._tool(need)
             case "function":
-                return await self._function(need)
+                return await self.journal.waiting(self._function(need))
             case "timer":
-                await self.machinery.clock.sleep(need.args["ms"] / 1000)
-                return Answer()
+                return await self.journal.waiting(self._pause(need))
             case _:
                 raise FlowExecutionError(f"nobody here can answer a need for {need.kind}")
+
+    async def _pause(self, need: Need) -> Answer:
+        await self.machinery.clock.sleep(need.args["ms"] / 1000)
+        return Answer()
 
     async def _tool(self, need: Need) -> Answer:
         frame = self.flow.top
@@ -321,11 +325,13 @@ class TurnRun:
             value = function(*args)
             if inspect.isawaitable(value):
                 value = await value
-            result = freeze(value, (need.name,))
-        except Exception as error:
+            result, after = freeze(value, (need.name,)), freeze(args, (need.name, "arguments"))
+        except (Exception, asyncio.CancelledError, SystemExit) as error:
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise  # the turn is cancelled; else it is the function's own doing
             self.machinery.warn(self._masked(f"approved function {need.name} raised: {error}"))
             return Answer(error=str(error) or type(error).__name__, error_name=type(error).__name__)
-        after = freeze(args)
         facts = {} if after == need.args else {"after": after}
         return Answer(result, facts=facts)
 
