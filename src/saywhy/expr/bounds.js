@@ -38,15 +38,15 @@
 
   // Loops inside the engine are not interrupted. What makes them long is bounded instead: the
   // length of what they run over, and for searches in texts the product of both lengths.
-  function check(list) {
-    if (typeof list !== "object" || list === null || isView(list)) return;
+  function lengthOf(list) {
+    if (typeof list !== "object" || list === null || isView(list)) return 0;
     let length;
     if (isArray(list)) {
       length = list.length;
     } else {
       // An accessor could answer differently when the engine asks again.
       const own = getOwnPropertyDescriptor(list, "length");
-      if (own === undefined && !("length" in list)) return;
+      if (own === undefined && !("length" in list)) return 0;
       if (own === undefined || !("value" in own) || typeof own.value === "object") {
         throw new TypeError0("a list-like object must have its length as a plain number");
       }
@@ -55,37 +55,51 @@
     if (length > maxItems) {
       throw new RangeError0(`a list of ${length} items is too long; ${maxItems} are allowed`);
     }
+    return length;
+  }
+
+  function check(list) {
+    if (lengthOf(list) > LONG) look();
+  }
+
+  // What works on this much takes so long that the clock is looked at each time: the engine does so
+  // after ten thousand turns of a loop.
+  const LONG = 20000;
+
+  function look() {
+    for (let i = 0; i < 10500; i++);
   }
 
   const A = Array.prototype;
   const a = {};
   for (const name of ownKeys(A)) if (typeof A[name] === "function") a[name] = A[name];
 
-  // Written out rather than generated: a method with its own parameters costs half of one with
-  // `...rest`, and these are what expressions call most.
+  // Written out rather than generated, and without a call where the list is one and short: these
+  // are what expressions call most.
   const bounded = {
-    map(f, t) { if (!isArray(this) || this.length > maxItems) check(this); return a.map.call(this, f, t); },
-    filter(f, t) { if (!isArray(this) || this.length > maxItems) check(this); return a.filter.call(this, f, t); },
-    forEach(f, t) { check(this); return a.forEach.call(this, f, t); },
-    some(f, t) { check(this); return a.some.call(this, f, t); },
-    every(f, t) { check(this); return a.every.call(this, f, t); },
-    flatMap(f, t) { check(this); return a.flatMap.call(this, f, t); },
-    join(separator) { check(this); return a.join.call(this, separator); },
+    map(f, t) { if (!isArray(this) || this.length > LONG) check(this); return a.map.call(this, f, t); },
+    filter(f, t) { if (!isArray(this) || this.length > LONG) check(this); return a.filter.call(this, f, t); },
+    some(f, t) { if (!isArray(this) || this.length > LONG) check(this); return a.some.call(this, f, t); },
+    every(f, t) { if (!isArray(this) || this.length > LONG) check(this); return a.every.call(this, f, t); },
+    forEach(f, t) { if (!isArray(this) || this.length > LONG) check(this); return a.forEach.call(this, f, t); },
+    flatMap(f, t) { if (!isArray(this) || this.length > LONG) check(this); return a.flatMap.call(this, f, t); },
+    join(s) { if (!isArray(this) || this.length > LONG) check(this); return a.join.call(this, s); },
+    slice(i, j) { if (!isArray(this) || this.length > LONG) check(this); return a.slice.call(this, i, j); },
+    sort(f) { if (!isArray(this) || this.length > LONG) check(this); return a.sort.call(this, f); },
     reverse() { check(this); return a.reverse.call(this); },
     shift() { check(this); return a.shift.call(this); },
-    sort(f) { check(this); return a.sort.call(this, f); },
     toLocaleString(l, o) { check(this); return a.toLocaleString.call(this, l, o); },
-    reduce(f, start) {
-      check(this);
-      return arguments.length > 1 ? a.reduce.call(this, f, start) : a.reduce.call(this, f);
+    reduce(f, ...start) {
+      if (!isArray(this) || this.length > LONG) check(this);
+      return start.length > 0 ? a.reduce.call(this, f, start[0]) : a.reduce.call(this, f);
     },
-    reduceRight(f, start) {
+    reduceRight(f, ...start) {
       check(this);
-      return arguments.length > 1 ? a.reduceRight.call(this, f, start) : a.reduceRight.call(this, f);
+      return start.length > 0 ? a.reduceRight.call(this, f, start[0]) : a.reduceRight.call(this, f);
     },
   };
   for (const name of [
-    "copyWithin", "fill", "lastIndexOf", "slice", "splice", "toReversed", "toSorted", "toSpliced",
+    "copyWithin", "fill", "lastIndexOf", "splice", "toReversed", "toSorted", "toSpliced",
     "unshift", "with",
   ]) {
     bounded[name] = { [name](...args) { check(this); return apply(a[name], this, args); } }[name];
@@ -93,15 +107,15 @@
 
   bounded.concat = function concat(...lists) {
     check(this);
-    let total = isArray(this) ? this.length : 0;
+    let total = isArray(this) ? this.length : 1;
     for (let i = 0; i < lists.length; i++) {
       const list = lists[i];
       const isList = isArray(list)
         || (typeof list === "object" && list !== null && list[Symbol.isConcatSpreadable]);
-      if (isList) check(list);
-      total += isList ? +list.length : 1;
+      total += isList ? lengthOf(list) : 1;
     }
     if (total > maxItems) throw new RangeError0(`a list may have ${maxItems} items`);
+    if (total > LONG) look();
     return apply(a.concat, this, lists);
   };
 
@@ -179,6 +193,7 @@
     if (part.length > 1 && text.length * part.length > maxSearch) {
       throw new RangeError0("searching a text this long for another this long takes too much time");
     }
+    if (text.length > LONG) look();
   }
 
   // Both sides become texts once and for all, so that what was measured is what is searched.
@@ -210,6 +225,7 @@
     if (text.length > maxItems) {
       throw new RangeError0(`a text of ${text.length} characters is too long for ${name}`);
     }
+    if (text.length > LONG) look();
     return text;
   }
 
@@ -260,8 +276,7 @@
       const made = assign0(target);
       for (let i = 0; i < sources.length; i++) {
         assign0(made, sources[i]);
-        // A long text is copied letter by letter without a look at the clock; these turns are one.
-        if (typeof sources[i] === "string") for (let at = sources[i].length; at > 0; at--);
+        if (typeof sources[i] === "string" && sources[i].length > 1000) look();
       }
       return made;
     },

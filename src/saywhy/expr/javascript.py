@@ -45,6 +45,7 @@ class JavaScript:
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
+        self._here = threading.local()
 
     def evaluate(
         self,
@@ -63,12 +64,14 @@ class JavaScript:
         the dice of this evaluation; all rounds of one must be given the same.
         """
         try:
-            worker: Worker = _threads.workers[self.limits]
-        except (AttributeError, KeyError):
-            worker = _first_worker(self.limits)
+            worker: Worker = self._here.worker
+        except AttributeError:
+            worker = self._here.worker = _worker_of_thread(self.limits)
         return worker.evaluate(source, names, answers, now_ms, seed, text)
 
 
-def _first_worker(limits: Limits) -> Worker:
+def _worker_of_thread(limits: Limits) -> Worker:
     workers: dict[Limits, Worker] = vars(_threads).setdefault("workers", {})
-    return workers.setdefault(limits, Worker(limits))
+    if limits not in workers:
+        workers[limits] = Worker(limits)
+    return workers[limits]

@@ -29,6 +29,7 @@
   const numberValueOf = Number.prototype.valueOf;
   const booleanOf = Boolean.prototype.valueOf;
   const kindOf = Object.prototype.toString;
+  const find = String.prototype.indexOf;
   const symbolToString = Symbol.prototype.toString;
   const regexpToString = RegExp.prototype.toString;
   const mapEntries = Map.prototype.entries;
@@ -334,7 +335,7 @@
   // The binding loses lone surrogates and everything after a NUL, and cannot read ropes.
   function plain(value) {
     if (value.length > 200) value = value.slice(0);
-    const isSafe = value.isWellFormed() && value.indexOf("\0") < 0 && value.charCodeAt(0) !== 1;
+    const isSafe = value.isWellFormed() && value.charCodeAt(0) !== 1 && find.call(value, "\0") < 0;
     return isSafe ? value : marked("j", stringify(value));
   }
 

@@ -44,6 +44,8 @@ class Parameter:
 class Variant:
     """One compiled function with what is known about its results."""
 
+    key: Shape
+    """The shape of its arguments, and the form of its result behind it."""
     function: Any
     reads: tuple[Path, ...]
     exact: bool
@@ -61,6 +63,9 @@ class Program:
         "clocked",
         "hidden",
         "parameters",
+        "places",
+        "plain",
+        "plain_text",
         "reading",
         "simple_path",
         "source",
@@ -74,7 +79,15 @@ class Program:
         self.clocked = bool(reading.roots & {"Date"}) or "random" in source
         self.simple_path = _simple_path(source, reading)
         self.variants: dict[Any, Variant] = {}
+        self.places = tuple((parameter.path, parameter.root) for parameter in self.parameters)
+        self.plain: Variant | None = None
+        self.plain_text: Variant | None = None
         self.hidden = _hidden_prefix(reading, source)
+
+    def forget(self) -> None:
+        """Drop what was compiled."""
+        self.variants.clear()
+        self.plain = self.plain_text = None
 
 
 def _parameters(reading: Reading) -> tuple[Parameter, ...]:

@@ -102,29 +102,28 @@ class Worker:
                 if simple is not None:
                     return simple
             get, functions = names.get, names.functions
-            shape: list[str] = []
             arguments: list[Any] = []
-            for parameter in program.parameters:
-                if functions and parameter.root in functions:
-                    shape.append(FUNCTION)
-                    continue
-                value = get(parameter.path)
+            for path, root in program.places:
+                if functions and root in functions:
+                    break
+                value = get(path)
                 kind = type(value)
                 if (
                     (kind is int and -0x8000_0000 <= value <= 0x7FFF_FFFF)
                     or (kind is str and value.isascii() and "\0" not in value)
+                    or kind is float
                     or kind is bool
+                    or value is None
                 ):
-                    shape.append(SCALAR)
                     arguments.append(value)
-                    continue
-                letter, passed = _passed(parameter, value, names)
-                shape.append(letter)
-                if letter[0] not in _NOT_PASSED:
-                    arguments.append(passed)
-            shape.append(TEXT if as_text else VALUE)
-            key = tuple(shape)
-            variant = program.variants.get(key) or self._compile(program, key)
+                else:
+                    break
+            if len(arguments) == len(program.places):
+                variant = program.plain_text if as_text else program.plain
+                if variant is None:
+                    variant = self._compile_plain(program, as_text)
+            else:
+                variant = self._shaped(program, names, arguments, as_text)
         except Refused as refused:
             return refused.outcome
         if program.clocked:
@@ -134,7 +133,7 @@ class Worker:
         try:
             result = variant.function(*arguments)
         except self._errors as error:
-            result = self._after_failure(program, key, arguments, str(error))
+            result = self._after_failure(program, variant.key, arguments, str(error))
         kind = type(result)
         if as_text and (kind is float or kind is int):
             result = number_text(result)
@@ -143,6 +142,28 @@ class Worker:
         elif kind is str and result[:1] == MARK:
             return self._marked(result, program, variant, names, answers)
         return Evaluated(result, variant.reads, variant.exact)
+
+    def _shaped(
+        self, program: Program, names: Names, arguments: list[Any], as_text: bool
+    ) -> Variant:
+        """The function where not every argument is a scalar; adds to `arguments` what is missing.
+
+        Those there are already were found to be scalars.
+        """
+        functions = names.functions
+        done = len(arguments)
+        shape = [SCALAR] * done
+        for parameter in program.parameters[done:]:
+            if functions and parameter.root in functions:
+                shape.append(FUNCTION)
+                continue
+            letter, passed = _passed(parameter, names.get(parameter.path), names)
+            shape.append(letter)
+            if letter[0] not in _NOT_PASSED:
+                arguments.append(passed)
+        shape.append(TEXT if as_text else VALUE)
+        key = tuple(shape)
+        return program.variants.get(key) or self._compile(program, key)
 
     # ---------------------------------------------------------------- programs
 
@@ -164,6 +185,16 @@ class Worker:
         self._forget()
         self._sandbox = Sandbox(self._limits)
 
+    def _compile_plain(self, program: Program, as_text: bool) -> Variant:
+        """The function for arguments that are all scalars, kept where it is found at once."""
+        form = TEXT if as_text else VALUE
+        variant = self._compile(program, (*(SCALAR,) * len(program.places), form))
+        if as_text:
+            program.plain_text = variant
+        else:
+            program.plain = variant
+        return variant
+
     def _compile(self, program: Program, key: tuple[str, ...]) -> Variant:
         *shape, form = key
         pairs = zip(program.parameters, shape, strict=True)
@@ -177,6 +208,7 @@ class Worker:
         except self._errors as error:
             raise Refused(syntax_raised(str(error), program, draft)) from None
         variant = Variant(
+            key,
             function,
             draft.reads,
             program.reading.exact,
@@ -185,7 +217,7 @@ class Worker:
             draft.inserted,
         )
         if len(program.variants) >= MAX_SHAPES:
-            program.variants.clear()
+            program.forget()
         program.variants[key] = variant
         return variant
 
@@ -242,7 +274,7 @@ class Worker:
             else:
                 self._sandbox.context.set_time_limit(self._limits.seconds)
                 return result
-        program.variants.clear()
+        program.forget()
         return f"{MARK}!{message}"
 
     def _marked(

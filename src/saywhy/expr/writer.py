@@ -17,7 +17,7 @@ from saywhy.expr.names import JAVASCRIPT_GLOBALS
 from saywhy.expr.program import FUNCTION, MISSING, Parameter, Program, Shape
 from saywhy.expr.transfer import JSON_TEXT, TAGGED_TEXT, UNDEFINED_ARGUMENT
 
-TURNS_PER_TICK: Final = 7
+TURNS_PER_TICK: Final = 15
 """Turns of a loop, or calls of functions, between two looks at the clock."""
 
 _METHODS: Final = {"*": "product", "**": "power", "<<": "shift"}

@@ -1,0 +1,91 @@
+"""What an expression costs, with every limit on, in a small and in a large session.
+
+The variables are looked up in a frozen state, as a turn does it; the time is that of `evaluate`
+from the text of the expression to its outcome. `bare engine call` is the floor: one call of a
+compiled function through the binding, with nothing of ours around it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bench.figures import Figure, timed
+from saywhy.expr.chains import Path
+from saywhy.expr.javascript import FunctionAnswer, JavaScript, Suspended
+from saywhy.values import Value, freeze, get_path
+
+SOURCES = {
+    "count + 1": "count + 1",
+    "condition with includes": "user.permissions.includes('admin') && creditScore > 700",
+    "map, reduce, toFixed": "items.map(i => i.price*i.qty).reduce((a,b)=>a+b,0).toFixed(2)",
+    "a path alone": "user.name",
+    "a missing key of cargo": "cargo.flag ? 1 : 2",
+    "assignment to cargo": "cargo.last = count",
+    "template text": "`Hi ${user.name}`",
+}
+SIZES = {"2 KB": 2_000, "200 KB": 200_000}
+RUNS = 60
+CALLS = 100
+
+
+class Variables:
+    """A session's variables, `size` bytes of them lying idle in cargo."""
+
+    def __init__(self, size: int, functions: frozenset[str] = frozenset()) -> None:
+        self.functions = functions
+        self._values = freeze(
+            {
+                "count": 1,
+                "creditScore": 710,
+                "user": {"permissions": ["read", "admin", "write"], "name": "Ann"},
+                "items": [{"price": 1.5, "qty": number, "name": "tea"} for number in range(5)],
+                "cargo": {"history": ["x" * 100] * (size // 103)},
+            }
+        ).raw
+
+    def has(self, name: str) -> bool:
+        return name in self._values
+
+    def get(self, path: Path) -> Value:
+        return get_path(self._values, path)
+
+
+def run() -> list[Figure]:
+    engine = JavaScript()
+    figures = [bare_call()]
+    for label, source in SOURCES.items():
+        for size_label, size in SIZES.items():
+            names = Variables(size)
+            figures.append(
+                timed(
+                    f"expression: {label}, {size_label}",
+                    lambda source=source, names=names: engine.evaluate(source, names),
+                    runs=RUNS,
+                    calls=CALLS,
+                    unit="us",
+                )
+            )
+    return [*figures, host_calls(engine)]
+
+
+def bare_call() -> Figure:
+    """The binding's own call, with a time limit as every expression has it."""
+    import _quickjs
+
+    context: Any = _quickjs.Context()
+    context.set_time_limit(1)
+    function = context.eval("(count) => count + 1")
+    return timed("bare engine call", lambda: function(1), runs=RUNS, calls=CALLS, unit="us")
+
+
+def host_calls(engine: JavaScript) -> Figure:
+    """Three calls of an approved function: four rounds, the function itself costing nothing."""
+    names = Variables(2_000, frozenset({"ask"}))
+    source = "ask(1) + ask(2) + ask(count)"
+
+    def all_rounds() -> None:
+        answers: list[FunctionAnswer] = []
+        while isinstance(outcome := engine.evaluate(source, names, answers), Suspended):
+            answers.append(FunctionAnswer(outcome.name, outcome.args, 1))
+
+    return timed("expression: three host calls", all_rounds, runs=RUNS, calls=20, unit="us")
