@@ -50,7 +50,7 @@ def test_what_differs_is_shown(run: Run, folder: Path) -> None:
     done = run("test", "both.json")
     assert done.code == 1
     assert done.out == (
-        "FAILED wrong\n"
+        "FAILED wrong  both.json:92\n"
         "  turn 1, response\n"
         '    expected: "How much"\n'
         '    actual:   "How much?"\n'
@@ -120,6 +120,29 @@ def test_a_broken_file_fails(run: Run, folder: Path) -> None:
     assert 'error: "respons" is no key of a scenario here' in done.out
     assert 'did you mean "response"?' in done.out
     assert done.lines[-1] == "1 passed, 2 failed"
+
+
+def test_a_file_that_is_missing_is_told_as_such(run: Run, folder: Path) -> None:
+    """A scenario whose flows cannot be read says where it stands and what is wrong with them."""
+    write(folder / "s.json", {**RIGHT, "flows": ["pya.json"]})
+    done = run("test", "s.json")
+    assert done.code == 1
+    assert done.lines[:3] == [
+        "FAILED right  s.json:1",
+        "  pya.json: error: cannot read this file: no such file or directory",
+        "      check the path",
+    ]
+
+
+def test_results_that_cannot_be_written(run: Run, folder: Path) -> None:
+    """The results are told all the same, then what is wrong with the path."""
+    write(folder / "right.json", RIGHT)
+    done = run("test", "right.json", "--json", "nowhere/out.json")
+    assert (done.code, done.out) == (2, "1 passed, 0 failed\n")
+    assert done.err == (
+        "saywhy: cannot write the results to nowhere/out.json: no such file or directory\n"
+        "    check the path after --json\n"
+    )
 
 
 def test_nothing_to_run_is_misuse(run: Run, folder: Path, pay: str) -> None:

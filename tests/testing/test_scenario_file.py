@@ -110,6 +110,32 @@ def test_what_could_not_fail_is_refused(
     assert all("\n    " in one for one in told)
 
 
+def test_a_role_that_is_misspelt(tmp_path: Path) -> None:
+    """One message with its place, not a difference in each turn."""
+    path = write(tmp_path / "s.json", {"turns": [{**TURN, "role": "usr"}]})
+    (told,) = problems_of(path)
+    assert told == (
+        f'{path}:4:4  /turns/0/role: error: no turn has the role "usr"\n    did you mean "user"?'
+    )
+
+
+def test_a_scenario_without_turns_is_not_passed_over(tmp_path: Path) -> None:
+    """`turns` misspelt is told, in a list, in a file of its own and in a folder."""
+    broken = {"id": "b", "flows": [FLOW], "turn": [TURN]}
+    listed = write(tmp_path / "list.json", [{"turns": [TURN]}, broken, "what"])
+    told = problems_of(listed)
+    assert [one.partition(": ")[2].splitlines() for one in told] == [
+        ['error: "turn" is no key of a scenario here', '    did you mean "turns"?'],
+        ["error: a scenario needs a list of turns", '    write "turns": [{ … }]'],
+        ["error: a scenario is an object", '    write {"flows": […], "turns": [{ … }]}'],
+    ]
+    alone = write(tmp_path / "alone.json", broken)
+    write(tmp_path / "flows.json", {"flows": [FLOW], "tools": []})
+    write(tmp_path / "flow.json", [FLOW])
+    assert "a scenario needs a list of turns" in problems_of(alone)[1]
+    assert find_scenario_files([tmp_path]) == [alone, listed]
+
+
 def test_misspelt_keys_are_guessed(tmp_path: Path) -> None:
     """The nearest key is offered, with line and column of the wrong one."""
     path = write(tmp_path / "s.json", {"turns": [{**TURN, "expect": {"respons": "x"}}]})

@@ -54,9 +54,9 @@ def test(
         if result is not None:
             results.append(result)
             _write_failures(result, screen, quiet)
-    if json_file:
-        json_file.write_text(_as_json(results), encoding="utf-8")
     _write_summary(results, screen, tags or ())
+    if json_file:
+        _write_json(results, json_file)
     raise typer.Exit(0 if results and all(one.passed for one in results) else 1)
 
 
@@ -86,7 +86,8 @@ def _write_failures(result: Result, screen: Screen, quiet: bool) -> None:
     if result.passed or quiet:
         return
     quirk = f" (quirk: {result.quirk})" if result.quirk else ""
-    screen.line(f"FAILED {result.id}{quirk}", STYLES["error"])
+    place = f"  {result.place.file}:{result.place.line}" if result.place.file else ""
+    screen.line(f"FAILED {result.id}{quirk}{place}", STYLES["error"])
     if result.not_run:
         screen.line(_indented(result.not_run))
     else:
@@ -119,6 +120,18 @@ def _by_tag(failed: Sequence[Result]) -> dict[str, list[str]]:
         tag: [result.id for result in failed if tag in (result.tags or ("(no tag)",))]
         for tag, _ in counts.most_common()
     }
+
+
+def _write_json(results: Sequence[Result], file: Path) -> None:
+    from saywhy.errors import CallerError
+
+    try:
+        file.write_text(_as_json(results), encoding="utf-8")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise CallerError(
+            f"cannot write the results to {file}: {reason}", hint="check the path after --json"
+        ) from error
 
 
 def _as_json(results: Sequence[Result]) -> str:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from saywhy.clock import Clock, SystemClock
-from saywhy.errors import DefinitionError, SaywhyError
+from saywhy.errors import DefinitionError, Place, SaywhyError
 from saywhy.flows.load import load_files
 from saywhy.runtime.engine import Engine
 from saywhy.runtime.session import Session
@@ -65,6 +65,8 @@ class Result:
     failures: tuple[Failure, ...] = ()
     not_run: str = ""
     quirk: str = ""
+    place: Place = field(default_factory=Place)
+    """Where the scenario stands."""
 
 
 async def run_scenario(scenario: Scenario, world: World | None = None) -> Result:
@@ -72,22 +74,33 @@ async def run_scenario(scenario: Scenario, world: World | None = None) -> Result
 
     It goes on after a difference and after a turn that raised: one run shows all that is wrong.
     """
-    missing = _missing(scenario)
-    if missing:
-        failure = Failure(0, "scenario", "a run", missing)
-        return Result(scenario.id, scenario.tags, False, (failure,), missing, scenario.quirk)
+    failures: list[Failure] = []
+    not_run = _missing(scenario)
+    if not not_run:
+        try:
+            failures = await _play(scenario, world or World())
+        except SaywhyError as error:
+            not_run = _one_text(error)
+    if not_run:
+        failures = [Failure(0, "scenario", "a run", not_run)]
+    return Result(
+        scenario.id,
+        scenario.tags,
+        not failures,
+        tuple(failures),
+        not_run,
+        scenario.quirk,
+        scenario.place,
+    )
+
+
+async def _play(scenario: Scenario, world: World) -> list[Failure]:
+    """What came out otherwise. Raises `SaywhyError` when nothing can be played at all."""
     web: AbstractContextManager[WebStub | None] = (
         WebStub(scenario.http, scenario.record_headers) if _uses_web(scenario) else nullcontext()
     )
     with web as stub:
-        try:
-            player = _Player(scenario, world or World(), stub)
-        except SaywhyError as error:
-            failures = [Failure(0, "scenario", "a run", _one_text(error))]
-        else:
-            failures = await player.play()
-    passed = not failures
-    return Result(scenario.id, scenario.tags, passed, tuple(failures), "", scenario.quirk)
+        return await _Player(scenario, world, stub).play()
 
 
 def _missing(scenario: Scenario) -> str:
@@ -106,7 +119,7 @@ def _uses_web(scenario: Scenario) -> bool:
 
 
 def _one_text(error: SaywhyError) -> str:
-    return f"{error}: {error.hint}" if error.hint else str(error)
+    return f"{error}\n    {error.hint}" if error.hint else str(error)
 
 
 class _Player:

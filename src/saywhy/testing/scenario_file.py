@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from saywhy.errors import CallerError, DefinitionError, Place, Problem, did_you_mean
 from saywhy.flows.load import read_document
@@ -33,6 +33,7 @@ EXPECT_KEYS: Final = (
 ENGINE_KEYS: Final = (
     *("guidance", "messages", "ai_timeout_ms", "disable_commands", "intent_detection"),
 )
+ROLES: Final = ("user", "assistant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +154,21 @@ def _read(path: Path) -> tuple[tuple[Problem, ...], list[tuple[str, Any]], Sourc
     value = document.value
     listed = list(enumerate(value)) if isinstance(value, list) else []
     items = [(join("", index), item) for index, item in listed] or [("", value)]
-    scenarios = [(at, item) for at, item in items if isinstance(item, dict) and "turns" in item]
-    return document.problems, scenarios, document.source
+    return document.problems, items if _is_meant_as_scenarios(items) else [], document.source
+
+
+def _is_meant_as_scenarios(items: list[tuple[str, Any]]) -> bool:
+    """Whether a file was written as scenarios, if perhaps with `turns` misspelt in some of them.
+
+    One that was and is passed over would be a test that cannot fail. Flow and tool files have
+    neither `turns` nor definitions beside an id or a title.
+    """
+    objects = [item for _, item in items if isinstance(item, dict)]
+    return any("turns" in item for item in objects) or any(
+        not item.keys().isdisjoint(("flows", "tools"))
+        and not item.keys().isdisjoint(("id", "title", "covers", "engine"))
+        for item in objects
+    )
 
 
 def _is_path(item: Any) -> bool:
@@ -169,7 +183,13 @@ class _Reader:
         self.pointer = pointer
         self.problems = problems
 
-    def scenario(self, item: dict[str, Any]) -> Scenario | None:
+    def scenario(self, item: Any) -> Scenario | None:
+        if not isinstance(item, dict):
+            self._problem("", "a scenario is an object", 'write {"flows": […], "turns": [{ … }]}')
+            return None
+        return self._scenario(cast("dict[str, Any]", item))
+
+    def _scenario(self, item: dict[str, Any]) -> Scenario | None:
         before = len(self.problems)
         self._known(item, "", SCENARIO_KEYS, strict=False)
         engine = self._object(item, "engine", "/engine")
@@ -231,10 +251,13 @@ class _Reader:
 
     def _turn(self, turn: dict[str, Any], at: str) -> Turn:
         self._known(turn, at, TURN_KEYS)
+        role = str(turn.get("role") or "user")
+        if role not in ROLES and (hint := did_you_mean(role, ROLES)):
+            self._problem(f"{at}/role", f'no turn has the role "{role}"', hint)
         expect = self._object(turn, "expect", f"{at}/expect")
         self._known(expect, f"{at}/expect", EXPECT_KEYS)
         return Turn(
-            role=str(turn.get("role") or "user"),
+            role=role,
             content=untagged(turn.get("content")),
             expect=untagged(expect),
             start=untagged(turn.get("start")),
