@@ -205,7 +205,7 @@ def methods(found: type[Any]) -> str:
     What a public protocol promises is described there, and not again for each class that keeps it.
     """
     rows = ["| name | gives |", "|---|---|"]
-    promised = promised_methods() if not is_protocol(found) else set[str]()
+    promised = promised_methods(found)
     for name, member in vars(found).items():
         inner = getattr(member, "__func__", getattr(member, "fget", member))
         if name.startswith("_") or name in promised or not inspect.isfunction(inner):
@@ -217,10 +217,19 @@ def methods(found: type[Any]) -> str:
     return "\n".join(rows) if len(rows) > 2 else ""
 
 
-def promised_methods() -> set[str]:
+def promised_methods(found: type[Any]) -> set[str]:
+    """The methods of the public protocols that a class keeps; a namesake elsewhere is its own."""
     front = importlib.import_module("saywhy")
-    public = [getattr(front, name) for name in front.__all__]
-    return {method for found in public if is_protocol(found) for method in vars(found)}
+    promised: set[str] = set()
+    for protocol in (getattr(front, name) for name in front.__all__):
+        names = {name for name in vars(protocol) if not name.startswith("_")}
+        if (
+            is_protocol(protocol)
+            and protocol is not found
+            and all(hasattr(found, n) for n in names)
+        ):
+            promised |= names
+    return promised
 
 
 def is_protocol(found: Any) -> bool:
