@@ -315,6 +315,8 @@ def test_other_operations_without_interruption(run: Runner, source: str, message
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
+        ("{...'ab', c: 1}", {"0": "a", "1": "b", "c": 1}),
+        ("{...null, ...undefined, ...[5], ...{a: 1}, ...7}", {"0": 5, "a": 1}),
         ("2n ** 64n === 18446744073709551616n", True),
         ("(x => { x **= 2n; x *= 3n; x <<= 1n; return Number(x) })(5n)", 150),
         ("Number((-2n) ** 3n)", -8),

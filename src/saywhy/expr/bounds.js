@@ -384,5 +384,8 @@
     }[name]);
   }
 
-  return { power, product, shift, careful };
+  const Object0 = Object;
+  const spread = (value) => (typeof value === "string" ? Object0(value) : value);
+
+  return Object.freeze({ power, product, shift, careful, spread });
 })

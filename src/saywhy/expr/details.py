@@ -62,6 +62,8 @@ class Details:
     operations: tuple[Operation, ...] = ()
     references: tuple[Span, ...] = ()
     """Regular expressions with back references."""
+    spreads: tuple[Span, ...] = ()
+    """What is spread into an object literal."""
     is_async: bool = False
     has_bigints: bool = False
     """A BigInt is written in the text, or made."""
@@ -83,6 +85,7 @@ def details_of(walk: Walk, chains: Sequence[Chain]) -> Details:
             for node in walk.patterns
             if _BACK_REFERENCE.search(source.spelling(node))
         ),
+        spreads=tuple(source.span(node) for node in walk.spreads),
         is_async=walk.has_async,
         has_bigints=_BIGINT.search(source.text) is not None,
     )

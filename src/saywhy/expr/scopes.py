@@ -101,6 +101,8 @@ class Walk:
         """Products, powers and shifts, with or without assignment."""
         self.patterns: list[Node] = []
         """Regular expressions."""
+        self.spreads: list[Node] = []
+        """What is spread into an object."""
         top = Scope(None, True, "program")
         waiting = [Item(root, None, "", top, "read")]
         while waiting:
@@ -138,6 +140,9 @@ class Walk:
             self.bodies.append(body)
         elif kind == "regex":
             self.patterns.append(node)
+        elif kind == "spread_element":
+            if item.parent is not None and item.parent.kind == "object":
+                self.spreads.extend(node.named_children[:1])
         elif kind in _OPERATIONS:
             operator = node.child_by_field_name("operator")
             if operator is not None and operator.type in _GROWING:
@@ -209,7 +214,10 @@ _LOOPS: Final = frozenset(["for_statement", "for_in_statement", "while_statement
 _OPERATIONS: Final = frozenset({"binary_expression", "augmented_assignment_expression"})
 _GROWING: Final = frozenset({"*", "**", "<<", "*=", "**=", "<<="})
 _COLLECTED: Final = (
-    _FUNCTIONS | _LOOPS | _OPERATIONS | frozenset({"catch_clause", "finally_clause", "regex"})
+    _FUNCTIONS
+    | _LOOPS
+    | _OPERATIONS
+    | frozenset({"catch_clause", "finally_clause", "regex", "spread_element"})
 )
 _PATTERNS: Final = frozenset(
     [

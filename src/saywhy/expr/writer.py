@@ -179,9 +179,12 @@ class _Writer:
                 self._wrap(body.span, _own(f"({is_due}&&({look}),"), _own(")"))
 
     def _bound(self) -> None:
-        """Put bounded operations in place of those that the engine does not interrupt."""
+        """Put our own operations where the engine does not look at the clock, or is wrong."""
         for span in self._details.references:
             self._wrap(span, f"{self._hidden}B.careful(", ")")
+        for span in self._details.spreads:
+            # The engine spreads nothing where a text is spread into an object.
+            self._wrap(span, f"{self._hidden}B.spread(", ")")
         if self._details.has_bigints or any(letter[0] == TAGGED_TEXT for letter in self._shape):
             for operation in self._details.operations:
                 self._operation(operation)
