@@ -102,7 +102,6 @@ IMPURE_CALLS = frozenset({"open", "print", "input"})
 
 ALLOWED = {
     ("chart/drive.py", "asyncio"): "drive() is the one function of the core that awaits answers",
-    ("flows/frames.py", "uuid"): "an id computed from the session and the frame, by uuid5",
     ("flows/load.py", "pathlib"): "the one file of the core that opens the author's files",
 }
 """Exceptions to CORE, each with its reason."""

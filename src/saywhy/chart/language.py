@@ -7,7 +7,8 @@ one, and several may be joined into one table. What a step may say is in `outcom
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from saywhy.chart.model import Node
 from saywhy.chart.outcome import Answer, Fail, Outcome
@@ -27,8 +28,7 @@ def _cannot_resume(node: Node, scope: Scope, answer: Answer) -> Outcome:
     raise ChartError(f"a step of kind {node.kind} was answered, but it never asks anything")
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """What nodes of one kind do.
 
     `enter` runs the node; `resume` takes the answer to a Need it gave; `failed` says what an
@@ -43,8 +43,7 @@ class Step:
     """Whether the writes of a step that raised are kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(msgspec.Struct, frozen=True):
     """How a frame ends: `completed`, `returned`, `replaced`, `failed`, `cancelled`, …"""
 
     how: str
@@ -57,9 +56,8 @@ class Ending:
 Close = Callable[[Scope, Ending], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
+class Language(msgspec.Struct, frozen=True):
     """A table from node kind to step, and from chart kind to what closing a frame writes."""
 
     steps: Mapping[str, Step]
-    close: Mapping[str, Close] = field(default_factory=dict[str, Close])
+    close: Mapping[str, Close] = msgspec.field(default_factory=dict[str, Close])
