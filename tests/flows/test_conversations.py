@@ -1,0 +1,36 @@
+"""Promise: conversations come out as the files in `cases/conversations` say, sorted by topic.
+
+Each scenario's title is its promise in a sentence. From the second turn on every session has gone
+through JSON, so that nothing a flow needs lives outside of it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from saywhy.testing.scenario import Scenario, load_scenarios, run_scenario
+
+FOLDER = Path(__file__).parent.parent / "cases" / "conversations"
+SCENARIOS = {path.stem: load_scenarios(path) for path in sorted(FOLDER.glob("*.json"))}
+ALL = [
+    pytest.param(one, id=f"{topic}-{one.id}") for topic, some in SCENARIOS.items() for one in some
+]
+
+
+@pytest.mark.parametrize("scenario", ALL)
+async def test_conversation(scenario: Scenario) -> None:
+    """What the host sees in each turn is what the scenario says."""
+    result = await run_scenario(scenario)
+    told = "\n".join(failure.render() for failure in result.failures)
+    assert result.passed, f"{scenario.title}\n{told}"
+
+
+@pytest.mark.parametrize("topic", SCENARIOS)
+def test_each_scenario_says_what_it_shows(topic: str) -> None:
+    """A title is a sentence, and no two scenarios of a topic share an id or a title."""
+    scenarios = SCENARIOS[topic]
+    assert all(one.title.endswith(".") and " " in one.title for one in scenarios)
+    assert len({one.id for one in scenarios}) == len(scenarios)
+    assert len({one.title for one in scenarios}) == len(scenarios)
