@@ -133,6 +133,24 @@ def test_writes_of_a_step_that_raised_vanish(play: Any) -> None:
     assert play.cursor.frames == []
 
 
+@pytest.mark.parametrize(
+    ("error", "name", "text"),
+    [
+        (NameError("no x here", name="x"), "NameError", "no x here"),
+        (TooManySteps("enough"), "TooManySteps", "enough"),
+        (KeyError(), "KeyError", "KeyError"),
+    ],
+)
+def test_an_error_is_recorded_by_its_class(
+    play: Any, error: Exception, name: str, text: str
+) -> None:
+    """Our errors have names of their own; of others it is the class, and never no text at all."""
+    play.chart("bad", broken=raiser(error))
+    with pytest.raises(StepFailed):
+        play.start("bad")
+    assert (play.steps[-1].error_name, play.steps[-1].error) == (name, text)
+
+
 def test_a_failing_frame_leaves_its_caller_going_on(play: Any) -> None:
     """A caller that does not await goes on after the failure; the cursor is fit for it."""
     play.chart("bad", broken=raiser(ValueError("no")))

@@ -19,7 +19,7 @@ Verb = Literal["set", "append", "delete"]
 Phase = Literal["enter", "asked", "answered", "closed"]
 
 
-class Op(msgspec.Struct, frozen=True, array_like=True):
+class Op(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One change: `set` a path, `append` an item to the list at a path, `delete` a path."""
 
     verb: Verb
@@ -85,7 +85,7 @@ class Answered(msgspec.Struct, frozen=True, omit_defaults=True):
     facts: dict[str, Any] = {}
 
 
-class Commit(msgspec.Struct, frozen=True, omit_defaults=True):
+class Commit(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One step of one frame. `(conversation, seq)` names it; `seq` counts from 1."""
 
     seq: int

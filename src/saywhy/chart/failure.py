@@ -8,7 +8,7 @@ from typing import Any
 from saywhy.chart.cursor import Frame
 from saywhy.chart.model import Node
 from saywhy.chart.outcome import Answer
-from saywhy.errors import RunError
+from saywhy.errors import RunError, SaywhyError
 
 
 class StepFailed(RunError):
@@ -63,7 +63,7 @@ def failure_text(error: BaseException) -> str:
 
 def failure_name(error: BaseException) -> str:
     """The name hosts match on: ours, or the class of somebody else's error."""
-    return str(getattr(error, "name", None) or type(error).__name__)
+    return error.name if isinstance(error, SaywhyError) else type(error).__name__
 
 
 def failed_answer(error: Exception) -> Answer:

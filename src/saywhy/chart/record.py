@@ -7,6 +7,7 @@ trace's.
 from __future__ import annotations
 
 from saywhy.chart.commit import Answered, Asked, Commit
+from saywhy.chart.failure import failure_name, failure_text
 from saywhy.chart.outcome import Answer, Call, Fail, Goto, Need, Outcome
 from saywhy.chart.scope import Scope
 
@@ -17,9 +18,10 @@ def step_commit(
     """The record of the step that `scope` was for; it takes the next number."""
     state, frame, chart, node = scope.state, scope.frame, scope.chart, scope.node
     state.seq += 1
-    need = outcome if type(outcome) is Need else None
-    error = outcome.error if type(outcome) is Fail else None
     reads = scope.reads
+    kind = type(outcome)
+    need = outcome if kind is Need else None
+    error = outcome.error if kind is Fail else None  # type: ignore[union-attr]
     return Commit(
         state.seq,
         state.turn,
@@ -36,13 +38,13 @@ def step_commit(
         scope.exact,
         tuple(scope.ops),
         scope.decision,
-        Asked(need.kind, need.name, need.args, need.effect) if need else None,
+        Asked(need.kind, need.name, need.args, need.effect) if need else None,  # type: ignore[union-attr]
         _answered(asked, answer) if asked else None,
-        tuple(scope.calls),
-        (outcome.to or "return") if type(outcome) is Goto else _target(outcome),
-        str(error) or type(error).__name__ if error else "",
-        getattr(error, "name", type(error).__name__) if error else "",
-        tuple(scope.warnings),
+        tuple(scope.calls) if scope.calls else (),
+        (outcome.to or "return") if kind is Goto else _target(outcome),  # type: ignore[union-attr]
+        failure_text(error) if error else "",
+        failure_name(error) if error else "",
+        tuple(scope.warnings) if scope.warnings else (),
         scope.facts,
         scope.tags,
         scope.secrets,

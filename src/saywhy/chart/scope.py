@@ -35,7 +35,7 @@ class Suspend(BaseException):
         super().__init__(need.name)
 
 
-class Scope(msgspec.Struct, eq=False):
+class Scope(msgspec.Struct, eq=False, gc=False):
     """A tracked view of one frame's state for the time of one step.
 
     A Struct because one is made for every step: filling twenty fields in Python code takes five

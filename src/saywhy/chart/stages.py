@@ -18,7 +18,7 @@ from saywhy.chart.net import keep_net
 from saywhy.chart.outcome import Answer, Call, Fail, Need, Outcome
 from saywhy.chart.plan import Plan, Plans
 from saywhy.chart.scope import Scope, Suspend
-from saywhy.chart.view import Emit, Env, Sight, View, key_of, memo_of
+from saywhy.chart.view import SCALARS, Emit, Env, Sight, View, key_of, memo_of
 from saywhy.chart.ways import finish, fork, given_value, leave
 from saywhy.errors import ChartError, RunError
 from saywhy.values import UNDEFINED, freeze, seal
@@ -97,8 +97,9 @@ class Stages:
             return _raised(plan, scope, _with_once(memo, sight.once), error)
         finally:
             sight.scope = plan.over  # type: ignore[assignment]
-        if scope.ops:
-            keep_net(scope)
+        ops = scope.ops
+        if ops and (len(ops) > 1 or type(ops[0].value) not in SCALARS):
+            keep_net(scope)  # of a single scalar the view has seen already that it is new
         if plan.straight and sight.stop is None and not scope.data and not scope.frame.data:
             return plan.straight
         return finish(plan, scope, value, sight.stop)

@@ -27,6 +27,10 @@ RESERVED: Final = frozenset(
 """What a stage reaches through its view besides variables, which cannot have these names."""
 
 
+SCALARS: Final = frozenset({int, str, bool})
+"""Of these a view writes no value that is there already."""
+
+
 class Over:
     """Stands in for the scope of a stage that is over: whoever uses it is told so."""
 
@@ -42,7 +46,7 @@ class Over:
         )
 
 
-class Sight(msgspec.Struct, eq=False):
+class Sight(msgspec.Struct, eq=False, gc=False):
     """What a view needs to know; apart from it, so that no variable can have its names."""
 
     scope: Scope
@@ -63,7 +67,7 @@ class Sight(msgspec.Struct, eq=False):
     """The scope id of the chart's arguments; "" for the frame's."""
 
 
-class View(msgspec.Struct, eq=False):
+class View(msgspec.Struct, eq=False, gc=False):
     """The state of one stage: `s.name` and `s["name"]` read, assignment and `del` write.
 
     A Struct for the same reason as `Scope`.
@@ -77,8 +81,15 @@ class View(msgspec.Struct, eq=False):
         if name in RESERVED or name[:1] == "_":
             return object.__getattribute__(self, name)
         sight = _sight_of(self)
+        scope = sight.scope
+        state = scope.state
+        if not scope.staged and not state.bases:  # the common case, without a further call
+            value = state.scopes[sight.owner].get(name, UNDEFINED)
+            if type(value) in SCALARS:
+                scope.reads.append((sight.owner, name))
+                return value
         value = _look(sight, name)
-        if value is UNDEFINED and not sight.scope.has(sight.owner, name):
+        if value is UNDEFINED and not scope.has(sight.owner, name):
             raise AttributeError(_missing(sight, name))
         return value
 
@@ -188,24 +199,14 @@ _sight_of: Callable[[View], Sight] = View._sight.__get__  # type: ignore  # pyri
 
 def _look(sight: Sight, name: str) -> Any:
     """A variable, noted as read, or the view of one."""
-    scope = sight.scope
     key = (sight.owner, name)
-    state = scope.state
-    if scope.staged or state.bases:
-        value = scope.peek(key)
-        noted = False
-    else:  # nothing written so far, nothing that shows through: the common case
-        value = state.scopes[sight.owner].get(name, UNDEFINED)
-        noted = True
+    value = sight.scope.peek(key)
     kind = type(value)
     if kind is FrozenDict:
         return DictView(sight, key)
     if kind is FrozenList:
         return ListView(sight, key)
-    if noted:
-        scope.reads.append(key)
-    else:
-        scope.touch(key)
+    sight.scope.touch(key)
     return value
 
 
@@ -214,10 +215,16 @@ def _write(sight: Sight, name: str, value: Any) -> None:
     if sight.allowed is not None and name not in sight.allowed:
         hint = did_you_mean(name, sorted(sight.allowed))
         raise ChartError(f'the state of this chart has no "{name}"', hint=hint)
+    scope = sight.scope
     kind = type(value)
-    if (kind is ListView or kind is DictView) and value.is_at(sight, key):
+    if kind in SCALARS:
+        if key not in scope.staged:
+            before = scope.state.get(sight.owner, name)
+            if type(before) is kind and before == value:
+                return  # nothing new: no write
+    elif (kind is ListView or kind is DictView) and value.is_at(sight, key):
         return  # `s.items += [x]` has changed it in place already
-    sight.scope.set(key, value)
+    scope.set(key, value)
 
 
 def sight_of(view: View) -> Sight:
