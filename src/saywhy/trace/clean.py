@@ -46,10 +46,8 @@ def _conditions(conditions: tuple[Condition, ...], names: SensitiveNames, limit:
 def _is_named(key: Key, names: SensitiveNames) -> bool:
     known = names.known
     for part in key[1:]:
-        if isinstance(part, str):
-            sensitive = known.get(part)
-            if sensitive or (sensitive is None and part in names):
-                return True
+        if isinstance(part, str) and known.get(part, True) and part in names:
+            return True
     return False
 
 
@@ -64,16 +62,16 @@ def _left(value: Any, names: SensitiveNames, left: int) -> int:
     if kind is dict:
         known = names.known
         for name, item in value.items():
-            sensitive = known.get(name)
-            if sensitive or (sensitive is None and name in names):
+            if known.get(name, True) and name in names:
                 return -1
-            left = _left(item, names, left - len(name))
+            left -= len(name)
+            left = left - len(item) - 2 if type(item) is str else _left(item, names, left)
             if left < 0:
                 return -1
         return left
     if kind is list or kind is tuple:
         for item in value:
-            left = _left(item, names, left)
+            left = left - len(item) - 2 if type(item) is str else _left(item, names, left)
             if left < 0:
                 return -1
         return left

@@ -77,11 +77,13 @@ class Redactor:
         self._inside: list[str] = []
         self._exact: set[str] = set()
         self.numbers: set[str] = set()
+        self.generation = 0
+        """Grows whenever a secret is learnt."""
         self.learn((*policy.secrets, *secrets))
 
     def learn(self, secrets: Iterable[str]) -> bool:
         """Mask these texts from now on. True when one of them is new."""
-        before = len(self._exact)
+        before = self.generation
         for secret in secrets:
             text = secret.strip()
             if text and text not in self._exact and MARK not in text:
@@ -91,12 +93,8 @@ class Redactor:
                     if text.lstrip("-").replace(".", "", 1).isdecimal():
                         self.numbers.add(text)
         self._inside.sort(key=len, reverse=True)  # a secret may contain another
-        return len(self._exact) > before
-
-    @property
-    def generation(self) -> int:
-        """Grows whenever a secret is learnt."""
-        return len(self._exact)
+        self.generation = len(self._exact)
+        return self.generation > before
 
     def text(self, text: str) -> str:
         """`text` with every secret in it masked; the same object when there is none."""
