@@ -508,6 +508,13 @@ def test_numbers_keep_their_kind(run: Runner) -> None:
     assert run.value("BigInt(x)", {"x": 7}) == BigInt(7)
 
 
+def test_odd_characters_in_the_text_itself(run: Runner) -> None:
+    """Half a surrogate pair in a text of the expression is kept; a NUL outside is a mistake."""
+    assert run.value("'a\ud800' + \"b\udc00\"") == "a\ud800b\udc00"
+    assert run.value("'a\u2028b'") == "a\u2028b"
+    assert run.raised("1 \0").kind == "SyntaxError"
+
+
 def test_async_functions_leave_nothing_behind(run: Runner) -> None:
     """What an async function would do later is never done, in this evaluation or another."""
     run("(async () => { await 1; cargo.x = 1 })()", {"cargo": {}})

@@ -8,6 +8,7 @@ made in it is touched by its own thread only.
 from __future__ import annotations
 
 import platform
+import re
 import sys
 import threading
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from importlib.resources import files
 from typing import Any, Final
 
 from saywhy.expr.words import JAVASCRIPT_GLOBALS
+
+_UNSAFE: Final = re.compile("[\ud800-\udfff\0]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,9 @@ class Sandbox:
 
     def compile(self, program: str) -> Any:
         """The function made by `program`, a function expression that takes kit and bounds."""
-        return self.context.eval(program)(self.kit, self.bounds)
+        # The binding takes neither half a surrogate pair nor a NUL, which texts in it may have.
+        plain = _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", program)
+        return self.context.eval(plain)(self.kit, self.bounds)
 
 
 def stack_share() -> int:
