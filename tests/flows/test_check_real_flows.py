@@ -30,6 +30,10 @@ def findings(*files: Path, **names: object) -> list[tuple[str, str, str]]:
     ]
 
 
+def _same_id(spot: str, name: str) -> tuple[str, str, str]:
+    return f"system.flows.json:{spot}", "note", f'two steps of this flow have the id "{name}"'
+
+
 TRUE_FINDINGS = [
     # the answer to "anything else I can help with?" is not waited for
     (
@@ -42,6 +46,9 @@ TRUE_FINDINGS = [
         "note",
         "SAY does not wait for an answer, so `variable` is never set",
     ),
+    # two branches that do the same were written twice, ids and all
+    _same_id("506:19", "treat_as_phone_number"),
+    _same_id("512:19", "treat_as_email_address"),
     # asking for the code again calls instead of replacing, so the 19th wrong code is an error
     (
         "system.flows.json:664:7",
@@ -63,6 +70,7 @@ TRUE_FINDINGS = [
         "\"user_choice.replace(/[^0-9]/g, '')\" is no path, and only a path like a.b[0] may stand "
         "here; it gives an empty text",
     ),
+    _same_id("1030:19", "provide_contact_info_default"),
 ]
 
 

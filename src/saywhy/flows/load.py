@@ -119,6 +119,7 @@ class _Loader:
         elif "flows" in value or "tools" in value:
             self.section(value, "flows", "flow", place, source)
             self.section(value, "tools", "tool", place, source)
+            self.misspelt_sections(value, place, source)
         elif single := kind_of_item(value):
             self.item(value, place, source, single)
         else:
@@ -136,6 +137,20 @@ class _Loader:
         elif items is not None:
             message = f"`{key}` must be a list, this is {kind_of(items)}"
             self.problems.append(Problem(message, inside, f'write "{key}": [ … ]'))
+
+    def misspelt_sections(
+        self, value: dict[str, Any], place: Place, source: SourceMap | None
+    ) -> None:
+        """`tool` beside `flows` would be left out without a word."""
+        from difflib import get_close_matches
+
+        free = [key for key in ("flows", "tools") if key not in value]
+        for key in value:
+            if near := get_close_matches(key, free, n=1, cutoff=0.8):
+                pointer = join(place.pointer, key)
+                where = source.key_place(pointer) if source else Place(place.file, pointer=pointer)
+                message, hint = f'unknown key "{key}"', f'did you mean "{near[0]}"?'
+                self.problems.append(Problem(message, where, hint, "warning"))
 
     def items(
         self, items: list[Any], place: Place, source: SourceMap | None, kind: Kind | None

@@ -1,12 +1,14 @@
 """Does a CALL-TOOL step hand over what its tool takes?
 
-Only what stands in the file can be judged: a whole `{{path}}` may turn out to be anything.
+Only what stands in the file can be judged: a whole `{{path}}` may turn out to be anything, unless
+nothing but the answers of users can stand behind it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import Any, Final
 
 from saywhy.errors import Problem, did_you_mean
@@ -14,6 +16,7 @@ from saywhy.flows.checks.flow import matches_type
 from saywhy.flows.checks.spot import Spot
 from saywhy.flows.model import ToolDefinition
 from saywhy.flows.read_flow import kind_of, list_of, object_of
+from saywhy.values import UNDEFINED
 
 _WHOLE_TEMPLATE: Final = re.compile(r"\s*\{\{.*\}\}\s*", re.DOTALL)
 
@@ -32,8 +35,10 @@ def check_arguments(spot: Spot, args: dict[str, Any], tool: ToolDefinition) -> I
     for name in list_of(schema.get("required")):
         if name not in args:
             message = f'the tool "{tool.id}" needs the argument "{name}"'
-            hint = did_you_mean(name, [key for key in args if key not in properties])
-            yield spot.problem(message, "args", hint=hint or f'add "{name}" to `args`')
+            strange = [key for key in args if key not in properties]
+            near = get_close_matches(name, strange, n=1)
+            hint = f'is it the "{near[0]}" in `args`?' if near else f'add "{name}" to `args`'
+            yield spot.problem(message, "args", hint=hint)
     closed = schema.get("additionalProperties") is False and style == "object"
     for name, value in args.items():
         if name in properties:
@@ -65,7 +70,32 @@ def _type(spot: Spot, name: str, value: Any, schema: dict[str, Any]) -> Iterator
     if not isinstance(kind, str) or value is None or matches_type(value, kind):
         return
     if isinstance(value, str) and _WHOLE_TEMPLATE.fullmatch(value):
+        yield from _answer(spot, name, value, kind)
         return
     message = f'the argument "{name}" should be of type {kind}, this is {kind_of(value)}'
     hint = f"write a {kind}, or a template that gives one: {{{{{name}}}}}"
     yield spot.problem(message, "args", name, hint=hint, severity="warning")
+
+
+def _answer(spot: Spot, name: str, template: str, kind: str) -> Iterator[Problem]:
+    """An answer of the user, which is text, where the tool wants something else."""
+    variable = template.strip().removeprefix("{{").removesuffix("}}").strip()
+    if kind in ("number", "integer") and set(_setters(spot, variable)) == {"SAY-GET"}:
+        message = f'the argument "{name}" should be of type {kind}, and an answer is text'
+        hint = f"make it a number in a SET step before: Number({variable})"
+        yield spot.problem(message, "args", name, hint=hint, severity="warning")
+
+
+def _setters(spot: Spot, variable: str) -> Iterator[str]:
+    """What can set a variable in any flow: types of steps, a default, a parameter, a global."""
+    if variable in (spot.known.globals or ()):
+        yield "global"
+    for flow in spot.library.flows:
+        if variable in flow.variables and flow.variables[variable].value is not UNDEFINED:
+            yield "default"
+        if any(parameter.name == variable for parameter in flow.parameters):
+            yield "parameter"
+        for step in flow.walk():
+            passed = object_of(step.raw.get("parameters")) if step.type == "FLOW" else {}
+            if variable in passed or step.raw.get("variable") == variable:
+                yield step.type

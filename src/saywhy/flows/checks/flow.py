@@ -11,7 +11,7 @@ from typing import Any, Final
 from saywhy.errors import Problem, did_you_mean
 from saywhy.flows.checks.keys import FLOW_KEYS, misspelt_keys
 from saywhy.flows.checks.spot import Known, Severity
-from saywhy.flows.model import Flow, Variable
+from saywhy.flows.model import Flow, Step, Variable
 from saywhy.flows.read_flow import kind_of
 from saywhy.flows.source import join
 from saywhy.values import UNDEFINED
@@ -38,6 +38,7 @@ def check_flow(flow: Flow, known: Known) -> Iterator[Problem]:
     yield from _identity(flow)
     yield from _labels(flow, known)
     yield from _steps(flow)
+    yield from _same_ids(flow)
     yield from _switches(flow)
     yield from _parameters(flow)
     yield from _variables(flow)
@@ -107,6 +108,17 @@ def _steps(flow: Flow) -> Iterator[Problem]:
     elif not steps:
         hint = "add at least one step"
         yield flow_problem(flow, "the flow has no steps: the list is empty", "/steps", hint)
+
+
+def _same_ids(flow: Flow) -> Iterator[Problem]:
+    """Steps run all the same, but records and messages call them by their ids."""
+    seen: dict[str, Step] = {}
+    for step in flow.walk():
+        first = seen.setdefault(step.id, step)
+        if first is not step and step.id:
+            message = f'two steps of this flow have the id "{step.id}"'
+            hint = f"the other one is at {first.place}; records could not tell them apart"
+            yield flow_problem(flow, message, f"{step.pointer}/id", hint, "note")
 
 
 def _switches(flow: Flow) -> Iterator[Problem]:

@@ -6,12 +6,13 @@ known key is worth a warning.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, Final
 
 from saywhy.errors import Problem
-from saywhy.flows.model import Flow
+from saywhy.flows.model import Flow, ToolDefinition
 from saywhy.flows.source import join
 
 FLOW_KEYS: Final = frozenset(
@@ -63,12 +64,56 @@ STEP_KEYS: Final[Mapping[str, frozenset[str]]] = {
 }
 ALL_STEP_KEYS: Final = COMMON_KEYS.union(*STEP_KEYS.values())
 
+TOOL_KEYS: Final = frozenset(
+    [
+        "id",
+        "name",
+        "description",
+        "parameters",
+        "schema",
+        "required",
+        "implementation",
+        "effect",
+        "returns",
+        "security",
+    ]
+)
+IMPLEMENTATION_KEYS: Final = frozenset(
+    [
+        "type",
+        "function",
+        "timeout",
+        "thread",
+        "retries",
+        "retryDelay",
+        "mockResponse",
+        "url",
+        "method",
+        "contentType",
+        "pathParams",
+        "queryParams",
+        "useQueryParams",
+        "customQuery",
+        "arrayFormat",
+        "headers",
+        "defaultHeaders",
+        "userAgent",
+        "basicAuth",
+        "apiKeyHeader",
+        "hashAuth",
+        "authentication",
+        "acceptStatus",
+        "responseMapping",
+    ]
+)
+SCHEMA_KEYS: Final = frozenset({"type", "properties", "required", "additionalProperties"})
+
 _CLOSE: Final = 0.85
 """How alike two keys must be: "interruptible" is a slip, "values" may be a host's own key."""
 
 
 def misspelt_keys(
-    flow: Flow,
+    owner: Flow | ToolDefinition,
     pointer: str,
     raw: Mapping[str, Any],
     known: frozenset[str],
@@ -84,16 +129,41 @@ def misspelt_keys(
     for key in raw:
         if key in known or key in elsewhere or key.startswith(("_", *prefixes)):
             continue
-        close = get_close_matches(key, free, n=1, cutoff=_CLOSE)
-        if close:
-            place = flow.place_of(join(pointer, key))
-            if flow.source:
-                place = flow.source.key_place(flow.place.pointer + join(pointer, key))
+        meant = nearest_key(key, free) or _language_key(key, prefixes)
+        if meant:
+            place = owner.place_of(join(pointer, key))
+            if owner.source:
+                place = owner.source.key_place(owner.place.pointer + join(pointer, key))
             yield Problem(
                 f'unknown key "{key}"',
                 place,
-                f'did you mean "{close[0]}"?',
+                f'did you mean "{meant}"?',
                 "warning",
-                flow=flow.id,
+                flow=owner.id if isinstance(owner, Flow) else "",
                 step=step,
             )
+
+
+def nearest_key(key: str, known: Iterable[str]) -> str:
+    """The known key that was meant; empty when none is near enough.
+
+    The same letters in another order, in other case or with dashes are a slip as well.
+    """
+    letters = _letters(key)
+    for candidate in known:
+        if _letters(candidate) == letters:
+            return candidate
+    close = get_close_matches(key, list(known), n=1, cutoff=_CLOSE)
+    return close[0] if close else ""
+
+
+def _letters(key: str) -> list[str]:
+    return sorted(letter for letter in key.lower() if letter.isalnum())
+
+
+def _language_key(key: str, prefixes: tuple[str, ...]) -> str:
+    """`value-es` and `valueEs` are `value_es`."""
+    for prefix in prefixes:
+        if found := re.fullmatch(rf"{prefix[:-1]}(?:[-.]([A-Za-z]{{2}})|([A-Z][A-Za-z]))", key):
+            return prefix + (found[1] or found[2]).lower()
+    return ""

@@ -13,10 +13,17 @@ from typing import Any, Final, TypeGuard
 
 from saywhy.errors import Problem, did_you_mean
 from saywhy.flows.checks.arguments import check_arguments
-from saywhy.flows.checks.keys import ALL_STEP_KEYS, COMMON_KEYS, STEP_KEYS, misspelt_keys
+from saywhy.flows.checks.keys import (
+    ALL_STEP_KEYS,
+    COMMON_KEYS,
+    STEP_KEYS,
+    misspelt_keys,
+    nearest_key,
+)
 from saywhy.flows.checks.spot import Spot
 from saywhy.flows.graph import CALL_TYPES, target_of
-from saywhy.flows.read_flow import kind_of, list_of
+from saywhy.flows.model import Flow
+from saywhy.flows.read_flow import kind_of, list_of, object_of
 
 STEP_TYPES: Final = tuple(STEP_KEYS)
 DISPATCH_KEYS: Final = frozenset({"id", "type", "outcome", "reason"})
@@ -232,6 +239,21 @@ def _flow(spot: Spot) -> Iterator[Problem]:
         hint = hint or "is the file that defines it missing from the list?"
         yield spot.problem(f'no flow has the id or name "{target}"', key, hint=hint)
     yield from _flow_options(spot)
+    yield from _flow_parameters(spot, spot.library.find(target))
+
+
+def _flow_parameters(spot: Spot, target: Flow | None) -> Iterator[Problem]:
+    """A name that is passed and looks like a misspelt parameter. Any other name is a variable."""
+    passed = object_of(spot.get("parameters"))
+    declared = [one.name for one in target.parameters] if target else []
+    free = [name for name in declared if name not in passed]
+    for name in passed:
+        if name not in declared and (near := nearest_key(name, free)):
+            message = f'the flow "{target.id if target else ""}" has no parameter "{name}"'
+            hint = f'did you mean "{near}"?'
+            yield spot.problem(
+                message, "parameters", name, hint=hint, severity="warning", at_key=True
+            )  # fmt: skip
 
 
 def _flow_options(spot: Spot) -> Iterator[Problem]:
@@ -255,13 +277,23 @@ def _case(spot: Spot) -> Iterator[Problem]:
                 hint = 'write "condition: amount > 5"'
                 yield spot.problem("a condition is empty", "branches", key, hint=hint, at_key=True)
         elif key != "default":
-            hint = f'write "condition: {key}"; the last branch may be "default"'
+            hint = _branch_meant(key)
             message = f'a branch of CASE is "condition: …" or "default", not "{key}"'
             yield spot.problem(message, "branches", key, hint=hint, at_key=True)
     if not conditions:
         hint = 'add a branch "condition: …"'
         yield spot.problem("CASE has no condition", "branches", hint=hint)
     yield from _default_branch(spot, "when no condition holds")
+
+
+def _branch_meant(key: str) -> str:
+    """What to write instead of a branch of CASE that is neither a condition nor the default."""
+    if nearest_key(key, ["default"]):
+        return 'did you mean "default"?'
+    word, colon, condition = key.partition(":")
+    if colon and nearest_key(word, ["condition"]):
+        return f'did you mean "condition:{condition}"?'
+    return f'write "condition: {key}"; the last branch may be "default"'
 
 
 def _switch(spot: Spot) -> Iterator[Problem]:

@@ -13,6 +13,12 @@ from typing import Any, Final
 
 from saywhy.errors import Problem, did_you_mean
 from saywhy.flows.checks.arguments import has_odd_required
+from saywhy.flows.checks.keys import (
+    IMPLEMENTATION_KEYS,
+    SCHEMA_KEYS,
+    TOOL_KEYS,
+    misspelt_keys,
+)
 from saywhy.flows.checks.spot import Known
 from saywhy.flows.model import Library, ToolDefinition
 from saywhy.flows.source import join
@@ -45,6 +51,7 @@ def check_tools(library: Library, known: Known) -> Iterator[Problem]:
         if has_odd_required(tool):
             message = f"`required` of tool {tool.id} must be a list of names"
             yield tool_problem(tool, message, "/required", 'write ["amount", "to"]')
+        yield from _keys(tool)
         yield from _function(tool, known)
         implementation = tool.raw.get("implementation")
         if isinstance(implementation, Mapping) and "responseMapping" in implementation:
@@ -64,6 +71,17 @@ def local_function(tool: ToolDefinition) -> str:
         return ""
     function = implementation.get("function")
     return function if isinstance(function, str) else ""
+
+
+def _keys(tool: ToolDefinition) -> Iterator[Problem]:
+    """Keys that look misspelt: `efect` would leave a tool at the strictest effect, unsaid."""
+    yield from misspelt_keys(tool, "", tool.raw, TOOL_KEYS)
+    implementation = tool.raw.get("implementation")
+    if isinstance(implementation, Mapping):
+        yield from misspelt_keys(tool, "/implementation", implementation, IMPLEMENTATION_KEYS)
+    schema = tool.raw.get("parameters")
+    if isinstance(schema, Mapping) and schema.get("type") == "object":  # else its keys are names
+        yield from misspelt_keys(tool, "/parameters", schema, SCHEMA_KEYS)
 
 
 def _function(tool: ToolDefinition, known: Known) -> Iterator[Problem]:
