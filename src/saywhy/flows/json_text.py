@@ -208,6 +208,8 @@ class _Reader:
             return 'texts stand in straight double quotes: "…"'
         if found in _WORDS_OF_OTHERS:
             return f"JSON writes {_WORDS_OF_OTHERS[found]}"
+        if self.text.startswith("{", at) and self.text[:at].rstrip().endswith("{"):
+            return 'a template stands in double quotes: "{{ … }}"'
         if self.text.startswith(('"', "{", "["), at):
             return "a comma is probably missing before it"
         if found.startswith(("+", ".")) or re.match(r"-?[0-9]", found):

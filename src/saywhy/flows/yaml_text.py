@@ -107,14 +107,18 @@ def _syntax_problem(bad: Any, source: SourceMap) -> Problem:
             place,
             "indent with spaces, never with tabs",
         )
-    hint = _hint_for(f"{bad.context} {problem}", line)
+    hint = _hint_for(f"{bad.context} {problem}", line, line[: place.column - 1])
     return Problem(f"not valid YAML: {problem}", place, hint, excerpt=line.strip())
 
 
-def _hint_for(problem: str, line: str) -> str:
+def _hint_for(problem: str, line: str, before: str) -> str:
     if re.search(r"[:\-]\s*[^\"'\s]*\{\{", line):
         return _QUOTE_BRACES
     if "mapping values are not allowed" in problem:
+        if ":" not in before:
+            return (
+                "check the indentation: this key stands further to the right than those beside it"
+            )
         return 'a text (or key) with ": " in it must stand in quotes'
     if "cannot start any token" in problem:
         return "put the text in quotes"
