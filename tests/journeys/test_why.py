@@ -292,3 +292,14 @@ async def test_every_reply_of_the_corpus_reaches_its_roots(scenario: Scenario) -
     back = trace_of(lines_of(trace))
     assert [encode(commit) for commit in back] == [encode(commit) for commit in trace]
     assert narrative(back) == narrative(trace)
+
+
+async def test_what_a_host_started_a_flow_with_is_a_root() -> None:
+    """A variable the host gave has no cause of its own: the chain ends there, and says so."""
+    flow = {"id": "f", "name": "F", "steps": [{"id": "say", "type": "SAY", "value": "{{amount}}"}]}
+    engine = Engine(flows=[flow], validate_on_init=False)
+    entry = {"content": "", "start": {"flow": "F", "arguments": {"amount": 80}}}
+    session = await engine.update_activity(entry, engine.init_session("ann"))
+    chain = why(session.trace, Reply())
+    given = next(cause for cause in chain.causes if cause.name == "amount")
+    assert (given.sentence, given.root) == ("amount = 80 was given when F was started", "host")

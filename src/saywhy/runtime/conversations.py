@@ -32,7 +32,7 @@ from saywhy.runtime.session import Session
 from saywhy.runtime.turn import Machinery, TurnRun
 from saywhy.stores.store import LEASE_SECONDS, Accepted, Claim, Store
 from saywhy.trace.record import Recorder, decode
-from saywhy.trace.redact import Policy
+from saywhy.trace.redact import Policy, Redactor
 from saywhy.trace.trace import Trace
 from saywhy.values import dumps, loads_raw
 
@@ -224,7 +224,7 @@ class Conversations:
         await self.store.finish(
             claim,
             dumps(session.document()),
-            dumps(_stored(session)),
+            dumps(_stored(session, run.recorder.redactor)),
             messages=self._messages(run),
             commits=journal.rows(run),
             previous_result=journal.unstored,
@@ -260,6 +260,9 @@ class Conversations:
     ) -> TurnReply:
         if accepted.status == "ended":
             raise _stored_error(accepted.error or "")
+        newest = await self._newest_reply(session_id, accepted.turn_no)
+        if newest is not None:
+            return msgspec.structs.replace(newest, repeated=repeated)
         stored = loads_raw(accepted.reply or b"{}")
         response = stored.get("response")
         if isinstance(response, int):
@@ -274,6 +277,15 @@ class Conversations:
             stored.get("dispatch"),
             repeated,
         )
+
+    async def _newest_reply(self, session_id: str, turn_no: int) -> TurnReply | None:
+        """The reply as it was said, while it is the newest; then it is kept without secrets."""
+        stored = await self.store.session(session_id)
+        if stored is None or stored.doc is None or stored.turn_no != turn_no:
+            return None
+        with suppress(SaywhyError):
+            return reply_of(await self.session_of(stored.doc), turn_no)
+        return None
 
     async def session(self, session_id: str) -> Session | None:
         """A conversation as its last turn left it; None when there is none."""
@@ -329,12 +341,12 @@ def reply_of(session: Session, turn_no: int) -> TurnReply:
     )
 
 
-def _stored(session: Session) -> dict[str, Any]:
+def _stored(session: Session, redactor: Redactor) -> dict[str, Any]:
     """A reply as its turn keeps it: the text stands in the message it points at."""
     reply: Mapping[str, Any] = {
         "response": session.reply_message or session.response,
         "calls": session.last_turn_tool_calls,
-        "outcome": session.last_flow_outcome,
+        "outcome": redactor.value(session.last_flow_outcome),
         "dispatch": session.last_turn_dispatch,
     }
     return {name: value for name, value in reply.items() if value is not None and value != []}

@@ -17,6 +17,7 @@ from saywhy.messages import Message, Role, Span
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.session import Session
 from saywhy.trace.redact import MARK, Redactor
+from saywhy.values import dumps, freeze
 
 
 class Said:
@@ -61,6 +62,19 @@ class Said:
         if sealed and sealed != self.messages:
             self._session.messages[-len(sealed) :] = sealed
             self.messages = sealed
+
+    def forget(self) -> None:
+        """No flow runs any more: sensitive answers are forgotten, but for those in cargo.
+
+        What is in cargo outlives its flow, and a later one may say it.
+        """
+        scopes = self._session.state.scopes
+        known = scopes["session"].pop("secrets", None)
+        if known:
+            cargo = dumps(scopes["cargo"]).decode()
+            held = [one for one in known if Redactor(secrets=[one]).text(cargo) is not cargo]
+            if held:
+                scopes["session"]["secrets"] = freeze(held)
 
     def _mask(self) -> Redactor | None:
         secrets = self._session.secrets

@@ -396,7 +396,7 @@ class TurnRun:
         turn.pop("text", None)
         session.state.scopes.pop("routing", None)
         if not self.flow.frames:
-            session.state.scopes["session"].pop("secrets", None)
+            self.said.forget()
         session.commits = [*session.commits, *self.recorder.kept][-KEPT_COMMITS:]
         session.messages = session.messages[-KEPT_IN_MEMORY:]
 

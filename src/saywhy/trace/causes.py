@@ -114,6 +114,8 @@ def value(trace: Trace, key: Key, commit: Commit, found: Found, origin: Origin) 
     cause = Cause(0, "value", "", name=name, value=found.value, **_at(trace, commit))
     cause.sentence = _how_written(trace, key, commit, found, origin)
     cause.root = _ROOTS.get(origin.how, "")
+    if origin.how == "started" and commit.kind == "start":
+        cause.root = "host"
     if origin.how == "default":
         cause.place = _declared_at(trace, commit, key)
     if found.doubt:

@@ -1,0 +1,85 @@
+"""A sensitive answer is used by its flows and kept by nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saywhy import Engine, Reply, SqliteStore, why
+from saywhy.stores.memory import MemoryStore
+from saywhy.stores.store import Store
+from saywhy.trace.file import lines_of
+
+CODE = "Zq9-4111"
+FLOWS: list[dict[str, Any]] = [
+    {
+        "id": "check",
+        "name": "Check",
+        "steps": [
+            {"id": "ask", "type": "SAY-GET", "variable": "code", "value": "Code?", "pii": True},
+            {"id": "keep", "type": "SET", "variable": "kept", "value": "cargo.code = code"},
+            {
+                "id": "end",
+                "type": "RETURN",
+                "value": "'Thanks for ' + code",
+                "outcome": "unresolved",
+                "reason": "{{code}} is unknown",
+            },
+        ],
+    },
+    {"id": "tell", "name": "Tell", "steps": [{"type": "SAY", "value": "It was {{cargo.code}}."}]},
+]
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
+    """An engine on each kind of store."""
+    memory = request.param == "memory"
+    store: Store = MemoryStore() if memory else SqliteStore(tmp_path / "s.sqlite3")
+    guidance = {"enabled": False}
+    return Engine(flows=FLOWS, guidance=guidance, validate_on_init=False, store=store)
+
+
+async def kept_of(engine: Engine) -> str:
+    """Everything that stays of a conversation, apart from its live state."""
+    store = engine.store
+    assert store is not None
+    trace = await engine.trace("c")
+    parts = [b"\n".join(lines_of(trace))]
+    parts += [row.doc for row in await store.messages("c")]
+    for turn in await store.turns("c"):
+        parts += [turn.input or b"", turn.reply or b"", (turn.error or "").encode()]
+    parts += [why(trace, Reply(turn)).text().encode() for turn in trace.turns]
+    return b"\n".join(parts).decode()
+
+
+async def test_the_newest_reply_is_given_again_as_it_was_said(engine: Engine) -> None:
+    """A reply lost on its way is repeated whole; once the next is said, without secrets."""
+    async with engine:
+        await engine.take_turn("c", "Check", message_id="m1")
+        first = await engine.take_turn("c", CODE, message_id="m2")
+        again = await engine.take_turn("c", CODE, message_id="m2")
+        assert first.response == again.response == f"Thanks for {CODE}"
+        assert first.last_flow_outcome == again.last_flow_outcome
+        assert (again.last_flow_outcome or {})["reason"] == f"{CODE} is unknown"
+        assert CODE not in await kept_of(engine)
+        await engine.take_turn("c", "nothing", message_id="m3")
+        late = await engine.take_turn("c", CODE, message_id="m2")
+        assert late.response == "Thanks for [REDACTED]"
+        assert (late.last_flow_outcome or {})["reason"] == "[REDACTED] is unknown"
+
+
+async def test_what_went_into_cargo_stays_sensitive(engine: Engine) -> None:
+    """A flow that starts later may say it to the user; what is kept does not hold it."""
+    async with engine:
+        await engine.take_turn("c", "Check")
+        await engine.take_turn("c", CODE)
+        told = await engine.take_turn("c", "Tell")
+        assert told.response == f"It was {CODE}."
+        assert CODE not in await kept_of(engine)
+        await engine.take_turn("c", "x", cargo={"code": "gone"})
+        session = await engine.session("c")
+        assert session is not None
+        assert session.secrets == ()
