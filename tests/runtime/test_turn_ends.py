@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from saywhy import CallerError, DamagedSession, Engine, SaywhyError, SqliteStore
+from saywhy import CallerError, DamagedSession, Engine, SaywhyError, SqliteStore, quick
 from saywhy.errors import OutsideError
 from saywhy.stores.store import LEASE_SECONDS, Claim
 from tests.runtime.conftest import PAY
@@ -154,6 +155,25 @@ async def test_a_turn_keeps_its_lease_over_many_short_calls(tmp_path: Path) -> N
                 await asyncio.sleep(0.05)
         assert (await turn).response == "gave t0 t1 t2 t3 t4 t5"
     assert made == names
+
+
+async def test_a_turn_keeps_its_lease_over_calls_that_never_wait(tmp_path: Path) -> None:
+    """Calls that are over before the event loop moves on renew the lease as well."""
+    path = tmp_path / "store.sqlite3"
+    names = [f"t{number}" for number in range(6)]
+
+    @quick
+    def work(args: dict[str, Any]) -> str:
+        time.sleep(0.15)
+        return "done"
+
+    options = calls_of(names, functions=dict.fromkeys(names, work), lease_seconds=0.6)
+    async with engine_on(path, **options) as engine:
+        turn = asyncio.create_task(engine.take_turn("c1", "F", message_id="m1"))
+        async with engine_on(path, **options) as other:
+            while not turn.done():
+                assert await other.recover() == 0
+        assert (await turn).response == "gave done done done done done done"
 
 
 async def test_a_turn_keeps_its_lease_while_a_function_takes_its_time(tmp_path: Path) -> None:
