@@ -74,6 +74,7 @@ def test_the_question_keeps_the_commit_it_came_from() -> None:
     [
         ({"mode": "around"}, 'guidance mode "around" is not append, prepend, template or none'),
         ({"contextSelector": "x"}, 'guidance contextSelector "x" is not general, payment, auto'),
+        ({"enable": False}, 'guidance has no key "enable"'),
     ],
 )
 def test_a_setting_that_does_not_exist_is_refused(config: dict[str, Any], problem: str) -> None:

@@ -199,6 +199,14 @@ async def test_an_entry_that_cannot_be_read_is_refused(
     assert session.to_json() == before
 
 
+async def test_something_that_is_no_session_is_refused(payment: dict[str, Any]) -> None:
+    """The id of a conversation, for instance, is told from the conversation."""
+    wrong: Any = "c-1"
+    with pytest.raises(CallerError, match="a session is wanted, not str") as caught:
+        await Engine(**payment).update_activity("pay", wrong)
+    assert caught.value.hint == "begin with init_session, go on with what a turn returned"
+
+
 async def test_a_session_of_other_flows_is_refused_by_name(payment: dict[str, Any]) -> None:
     """The error says which frame and which flow; the session is untouched."""
     engine = Engine(**payment)
@@ -301,6 +309,9 @@ def test_validation_reports_and_strict_refuses() -> None:
     [
         ({"partial_match": "most"}, "partial_match is any or safe, not 'most'"),
         ({"commands": ["stop"]}, "no command is called 'stop'"),
+        ({"error_text": "x"}, "error_text is hidden, reference or empty, not 'x'"),
+        ({"store": "talk.db"}, "store is a store, not a path"),
+        ({"functions": {"fee": 2}}, '"fee" among the functions is int, which cannot be called'),
     ],
 )
 def test_an_option_that_does_not_exist_is_refused(options: dict[str, Any], problem: str) -> None:

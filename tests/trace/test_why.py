@@ -85,6 +85,7 @@ def test_a_variable_of_a_flow_that_ended(payment: Any) -> None:
         '> amount is what the user said in turn 2: "80" | Pay.flows.json:10',
     ]
     assert root_of(chain, "sum").root == "words"
+    assert why(payment.trace, "sum").text() == chain.text()
 
 
 def test_a_variable_as_it_was_in_a_turn(make_flow: Make, make_talk: Make) -> None:

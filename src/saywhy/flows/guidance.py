@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from saywhy.errors import CallerError
+from saywhy.errors import CallerError, did_you_mean
 from saywhy.flows.phrases import Phrases
 
 FINANCIAL_WORDS: Final = ("payment", "transfer", "financial")
+KEYS: Final = ("enabled", "mode", "template", "separator", "contextSelector", "guidanceMessages")
 
 Pieces = list[list[Any]]
 """Stretches of a text, in order: the text and the number of the commit it comes from (0: ours)."""
@@ -39,9 +40,12 @@ class Guidance:
     def of(cls, config: Mapping[str, Any] | None) -> Guidance:
         """Guidance from a host's configuration (camelCase keys, all optional).
 
-        Raises `CallerError` for a mode or selector that does not exist.
+        Raises `CallerError` for a mode or selector that does not exist, and for a misspelt key.
         """
         config = config or {}
+        for key in config:
+            if key not in KEYS and (hint := did_you_mean(key, KEYS)):
+                raise CallerError(f'guidance has no key "{key}"', hint=hint)
         mode = config.get("mode", "prepend")
         context = config.get("contextSelector", "auto")
         if mode not in ("append", "prepend", "template", "none"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 from saywhy.chart.machine import Limits
 from saywhy.chart.model import Charts
@@ -94,15 +94,17 @@ class Engine:
         self._new_id, self._policy, self._clock = new_id, redact, clock or SystemClock()
         self.library: Library = load_definitions(flows, tools)
         self._globals: FrozenDict = freeze(dict(globals or {}), ("globals",))
-        self._functions = dict(functions or {})
+        self._functions = _callable(functions or {})
         self.diagnostics = Diagnostics(returns=validate_tool_returns, failures=log_tool_failures)
         options = Options(
-            error_text,
+            _one_of("error_text", error_text, get_args(ErrorText)),
             keep_empty_says,
             _one_of("partial_match", partial_match, ("any", "safe")),
             default_max_retries,
             _commands(commands),
         )
+        if isinstance(store, str | Path):
+            raise CallerError("store is a store, not a path", hint=f'SqliteStore("{store}")')
         world = self._world(options, Phrases(messages), Guidance.of(guidance))
         self._machinery = self._assemble(world, store, Limits(max_steps, max_depth))
         self._conversations: Conversations | None = None
@@ -231,6 +233,9 @@ class Engine:
         """
         given = Entry.of(entry)
         given.check_start(self._machinery.charts)
+        if not isinstance(session, Session):
+            hint = "begin with init_session, go on with what a turn returned"
+            raise CallerError(f"a session is wanted, not {type(session).__name__}", hint=hint)
         session.check(self._machinery.charts)
         twin = session.copy()
         recorder = Recorder(self._policy, secrets=twin.secrets)
@@ -305,9 +310,18 @@ class Engine:
             await self._conversations.store.close()
 
 
+def _callable(functions: Mapping[str, Any]) -> dict[str, Callable[..., Any]]:
+    for name, function in functions.items():
+        if not callable(function):
+            kind = type(function).__name__
+            raise CallerError(f'"{name}" among the functions is {kind}, which cannot be called')
+    return dict(functions)
+
+
 def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:
     if value not in allowed:
-        raise CallerError(f"{option} is {' or '.join(allowed)}, not {value!r}")
+        words = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
+        raise CallerError(f"{option} is {words}, not {value!r}")
     return value
 
 

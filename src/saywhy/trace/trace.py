@@ -116,14 +116,14 @@ class Trace:
     # ------------------------------------------------------------ explaining
     # The explanations are modules that know the trace; it knows them only when it is asked.
 
-    def why(self, target: Target | str | None = None) -> Chain:
+    def why(self, target: Target | None = None) -> Chain:
         """What caused the newest reply, a variable (by its name), or another target of `why`.
 
         Raises `CallerError` when there is no such reply or variable.
         """
-        from saywhy.trace.why import Reply, Variable, why
+        from saywhy.trace.why import Reply, why
 
-        return why(self, Variable(target) if isinstance(target, str) else target or Reply())
+        return why(self, Reply() if target is None else target)
 
     def narrative(self, turn: int | None = None, *, format: Format = "text") -> str:
         """The story of one turn or of all: `text`, `markdown` or `json`."""

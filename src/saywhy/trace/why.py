@@ -51,7 +51,7 @@ class At:
     commit: int
 
 
-Target: TypeAlias = Reply | Variable | At | Key
+Target: TypeAlias = Reply | Variable | At | Key | str
 
 
 def why(
@@ -59,9 +59,12 @@ def why(
 ) -> Chain:
     """The causes of `target`, nearest first: at most `most`, none farther than `deepest` links.
 
+    A text is the name of a variable, as it is now.
     Raises `CallerError` when the trace holds no such reply, variable or commit.
     """
     search = _Search(trace, most, deepest)
+    if isinstance(target, str):
+        target = Variable(target)
     if isinstance(target, Reply):
         search.reply(target)
     elif isinstance(target, Variable):
