@@ -233,9 +233,7 @@ class Engine:
         """
         given = Entry.of(entry)
         given.check_start(self._machinery.charts)
-        if not isinstance(session, Session):
-            hint = "begin with init_session, go on with what a turn returned"
-            raise CallerError(f"a session is wanted, not {type(session).__name__}", hint=hint)
+        _must_be_session(session)
         session.check(self._machinery.charts)
         twin = session.copy()
         recorder = Recorder(self._policy, secrets=twin.secrets)
@@ -308,6 +306,12 @@ class Engine:
     async def __aexit__(self, *ignored: object) -> None:
         if self._conversations is not None:
             await self._conversations.store.close()
+
+
+def _must_be_session(given: object) -> None:
+    if not isinstance(given, Session):
+        hint = "begin with init_session, go on with what a turn returned"
+        raise CallerError(f"a session is wanted, not {type(given).__name__}", hint=hint)
 
 
 def _callable(functions: Mapping[str, Any]) -> dict[str, Callable[..., Any]]:
