@@ -34,6 +34,20 @@ def test_all_findings_in_one_text() -> None:
     assert problem.field == "a"
 
 
+@pytest.mark.parametrize(("language", "told"), [("es", "dos cifras"), ("de", "two digits")])
+async def test_a_message_in_the_language_of_the_user(language: str, told: str) -> None:
+    """`message_es` for users of that language, `message` for all others."""
+    rule = {
+        "field": "a",
+        "pattern": "^[0-9]{2}$",
+        "message": "two digits",
+        "message_es": "dos cifras",
+    }
+    engine = engine_of(flow(ask("a", inputValidation={"patterns": [rule]})))
+    refused = await talk(engine, "Main", "x", session=engine.init_session("ann", None, language))
+    assert str(refused.response).startswith(f"❌ {told}\n\n")
+
+
 @pytest.mark.parametrize("rules", [None, "text", [], {}, {"patterns": None}, {"patterns": []}])
 def test_rules_that_are_none(rules: Any) -> None:
     """Nothing is checked."""

@@ -7,6 +7,7 @@ spec: flow-engine 1.4
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from saywhy.chart.model import Chart, Charts
@@ -30,7 +31,7 @@ def language_of(world: World, scope: Scope) -> str:
     return scope.peek(("session", "language")) or world.language
 
 
-def localized(spec: dict[str, Any], name: str, language: str) -> str:
+def localized(spec: Mapping[str, Any], name: str, language: str) -> str:
     """The text of a step in a language, else the plain one. spec: flow-engine 10.1"""
     text = spec.get(f"{name}_{language}") or spec.get(name)
     return text if isinstance(text, str) else "" if text is None else value_text(freeze(text))

@@ -23,6 +23,7 @@ from saywhy.flows.speech import (
     here,
     joined,
     language_of,
+    localized,
     take_queue,
 )
 from saywhy.flows.world import World
@@ -91,8 +92,8 @@ def _patterns(world: World, scope: Scope, rules: Mapping[str, Any]) -> list[Prob
         if not isinstance(value, str) or not value:
             continue
         if not matches(world, str(rule.get("pattern") or ""), value):
-            default = f"Field {field} does not match required pattern"
-            found.append(Problem(str(rule.get("message") or default), field))
+            told = localized(rule, "message", language_of(world, scope))
+            found.append(Problem(told or f"Field {field} does not match required pattern", field))
     return found
 
 

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from saywhy.errors import Problem, did_you_mean
+from saywhy.flows.checks.keys import misspelt_keys
 from saywhy.flows.checks.spot import Spot
 from saywhy.flows.read_flow import kind_of
+from saywhy.flows.source import join
 from saywhy.tools.pattern import pattern_problem
 
 STRATEGIES: Final = ("immediate", "exponential", "linear", "manual")
+PATTERN_KEYS: Final = frozenset({"field", "pattern", "message"})
 ACTIONS: Final = ("retry", "skip", "ask_user", "fallback")
 
 
@@ -132,11 +135,27 @@ def _patterns(spot: Spot, patterns: Any) -> Iterator[Problem]:
             yield spot.problem("a pattern without `pattern`", *path, hint=hint)
         else:
             yield from _pattern(spot, entry["pattern"], *path, "pattern")
-        message = entry.get("message")
-        if message is not None and not isinstance(message, str):
-            yield spot.problem(
-                "`message` must be a text", *path, "message", hint="put it in quotes"
-            )
+        yield from misspelt_keys(
+            spot.flow,
+            join(spot.step.pointer, *path),
+            entry,
+            PATTERN_KEYS,
+            prefixes=("message_",),
+            step=spot.step.id,
+        )
+        yield from _message(spot, entry, path)
+
+
+def _message(spot: Spot, entry: dict[str, Any], path: tuple[str | int, ...]) -> Iterator[Problem]:
+    for key, text in entry.items():
+        if key != "message" and not key.startswith("message_"):
+            continue
+        if text is not None and not isinstance(text, str):
+            yield spot.problem(f"`{key}` must be a text", *path, key, hint="put it in quotes")
+        elif text and "{{" in text:
+            message = f"`{key}` is no template, it is shown as it is written"
+            hint = "write it without {{ }}; a `customValidator` can make up its texts"
+            yield spot.problem(message, *path, key, hint=hint, severity="warning")
 
 
 def _pattern(spot: Spot, pattern: Any, *path: str | int) -> Iterator[Problem]:
