@@ -448,3 +448,15 @@ async def test_an_engine_without_a_store_says_so(payment: dict[str, Any]) -> Non
     """`take_turn` needs a place to keep conversations."""
     with pytest.raises(CallerError, match="this engine has no store"):
         await Engine(**payment).take_turn("c1", "pay")
+
+
+async def test_cargo_may_be_called_like_one_of_our_tags() -> None:
+    """A host's only key may be `$date`; it comes back as it went."""
+    engine = engine_of(flow({"type": "SAY-GET", "variable": "$num", "value": "?"}))
+    session = engine.init_session("ann")
+    session.cargo["$date"] = "tomorrow"
+    session = await talk(engine, session, "Main")
+    loaded = engine.load_session(session.to_json())
+    assert loaded.cargo == {"$date": "tomorrow"}
+    loaded = engine.load_session((await talk(engine, loaded, "x")).to_json())
+    assert loaded.cargo == {"$date": "tomorrow"}

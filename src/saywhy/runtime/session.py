@@ -16,15 +16,13 @@ import msgspec
 from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Cursor, State
 from saywhy.chart.model import Charts
-from saywhy.errors import DamagedSession
 from saywhy.flows.speech import plain
 from saywhy.messages import Message
-from saywhy.runtime.damage import Document, check_frames, read_cursor
+from saywhy.runtime.damage import FORMAT, check_frames, read_cursor, read_document
 from saywhy.runtime.frame_view import FrameView, steps_of_frame
 from saywhy.trace.trace import Trace
-from saywhy.values import UNDEFINED, dumps, freeze, loads_raw, same, seal, thaw
+from saywhy.values import UNDEFINED, FrozenDict, dumps, freeze, same, seal, thaw
 
-FORMAT: Final = 1
 KEPT_MESSAGES: Final = 20
 """Newest messages that stand in the session itself; all stand in the store."""
 KEPT_COMMITS: Final = 2000
@@ -264,7 +262,7 @@ class Session:
     def document(self) -> dict[str, Any]:
         """What the next turn needs, and what hosts read. Long texts stand in `messages` once."""
         scopes = {name: values for name, values in self.state.scopes.items() if name != "cargo"}
-        state = msgspec.structs.replace(self.state, scopes=scopes)
+        state = msgspec.structs.replace(self.state, scopes=scopes).for_json()
         changed, gone = self.cargo_changes()
         cargo = {**self.state.scopes["cargo"], **changed}
         return {
@@ -275,7 +273,7 @@ class Session:
             "createdAt": self.created_at,
             "lastActivity": self.last_activity,
             "version": self.version,
-            "cargo": {name: value for name, value in cargo.items() if name not in gone},
+            "cargo": FrozenDict({key: cargo[key] for key in cargo if key not in gone}),
             "lastChat": self.last_chat,
             "messageSeq": self.message_seq,
             "messages": self._kept_messages(),
@@ -297,37 +295,16 @@ class Session:
         cls, data: bytes | str, charts: Charts, warn: Callable[[str], None] = _warn
     ) -> Self:
         """The session written by `to_json`. Raises `DamagedSession`, which says what is wrong."""
-        try:
-            tree = loads_raw(data)
-        except (ValueError, TypeError, RecursionError) as error:
-            raise DamagedSession(f"this is no JSON of ours: {error}") from error
-        return cls.from_tree(tree, charts, warn)
-
-    @classmethod
-    def from_tree(cls, tree: Any, charts: Charts, warn: Callable[[str], None] = _warn) -> Self:
-        """The session in a parsed document."""
-        if not isinstance(tree, dict) or tree.get("format") != FORMAT:
-            found = tree.get("format") if isinstance(tree, dict) else type(tree).__name__
-            raise DamagedSession(f"format {found!r} is not the session format {FORMAT}")
-        try:
-            document = msgspec.convert(tree, Document)
-        except msgspec.ValidationError as error:
-            raise DamagedSession(f"the session cannot be read: {error}") from error
-        return cls._of(document, tree, charts, warn)
-
-    @classmethod
-    def _of(
-        cls, document: Document, tree: dict[str, Any], charts: Charts, warn: Callable[[str], None]
-    ) -> Self:
+        document = read_document(data)
         session = cls(
             document.session_id, document.user_id, document.language, charts, document.created_at
         )
-        session.cursor = read_cursor(tree.get("cursor"), warn)
+        session.cursor = read_cursor(document.cursor, warn)
         session.state.scopes["cargo"] = {
             name: seal(value) for name, value in (document.cargo or {}).items()
         }
         session._set_facts(document.language)
-        session.routing = Cursor.from_tree({"frames": tree.get("routing") or []}, session.state)
+        session.routing = Cursor.from_tree({"frames": document.routing or []}, session.state)
         session.last_activity = document.last_activity
         session.version = document.version
         session.message_seq = document.message_seq
