@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
@@ -38,6 +38,7 @@ __all__ = [
     "get_path",
     "iso_from_milliseconds",
     "loads",
+    "loads_into",
     "loads_raw",
     "raw",
     "same",
@@ -47,6 +48,8 @@ __all__ = [
     "thaw",
     "untagged",
 ]
+
+T = TypeVar("T")
 
 Value: TypeAlias = Any
 """A user's own value: None, bool, int, float, str, `UNDEFINED`, `BigInt`, `Date`, list or dict."""
@@ -385,6 +388,20 @@ def loads_raw(data: bytes | str) -> Any:
     except msgspec.DecodeError:  # a lone surrogate, or no JSON at all
         tree = json.loads(text)
     return untagged(tree) if _may_hold_tags(text) else tree
+
+
+def loads_into(data: bytes | str, decoder: msgspec.json.Decoder[T]) -> T:
+    """Like `loads_raw`, as the Struct that `decoder` is for: in one step where no tags are in it.
+
+    Raises `msgspec.ValidationError`, a `ValueError`, for JSON of another shape.
+    """
+    text = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    if not _may_hold_tags(text):
+        try:
+            return decoder.decode(text)
+        except msgspec.DecodeError:  # of another shape, or with a lone surrogate in it
+            pass
+    return msgspec.convert(loads_raw(text), decoder.type)
 
 
 def _may_hold_tags(text: bytes) -> bool:

@@ -8,7 +8,7 @@ are no damage: the conversation goes on without flows. spec: flow-engine 1.2, 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -17,13 +17,18 @@ from saywhy.chart.cursor import Cursor, Frame, State
 from saywhy.chart.model import Charts
 from saywhy.errors import DamagedSession
 from saywhy.messages import Message
+from saywhy.values import loads_into, loads_raw
+
+FORMAT: Final = 1
+"""Of the JSON of a session."""
 
 Number = int | float
 
 
 class Document(msgspec.Struct, rename="camel"):
-    """What a session's JSON holds, apart from its cursors."""
+    """What a session's JSON holds. Its cursors are looked at apart."""
 
+    format: Any
     session_id: str
     user_id: str
     created_at: Number
@@ -35,6 +40,11 @@ class Document(msgspec.Struct, rename="camel"):
     message_seq: int = 0
     messages: list[Message] | None = None
     commits: list[Commit] | None = None
+    cursor: Any = None
+    routing: list[Any] | None = None
+
+
+_DECODER: Final = msgspec.json.Decoder(Document)
 
 
 class _FrameData(msgspec.Struct):
@@ -64,7 +74,11 @@ class _SessionFacts(msgspec.Struct):
     queue: list[tuple[str, int]] = []
     tentative: str = ""
     secrets: list[str] = []
-    transactions: list[dict[str, Any]] = []
+    transactions: list[Any] = []
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(one, dict) for one in self.transactions):
+            raise ValueError("not every transaction is an object")
 
 
 class _TurnFacts(msgspec.Struct):
@@ -76,6 +90,32 @@ class _TurnFacts(msgspec.Struct):
     outcome: dict[str, Any] | None = None
     dispatch: dict[str, Any] | None = None
     dispatched: str = ""
+
+
+def read_document(data: bytes | str) -> Document:
+    """A session's JSON. Raises `DamagedSession`, which says what is wrong."""
+    try:
+        document = loads_into(data, _DECODER)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise DamagedSession(_why_not(data, error)) from error
+    if document.format != FORMAT:
+        raise DamagedSession(_other_format(document.format))
+    return document
+
+
+def _why_not(data: bytes | str, error: Exception) -> str:
+    try:
+        tree = loads_raw(data)
+    except (ValueError, TypeError, RecursionError):
+        return f"this is no JSON of ours: {error}"
+    if not isinstance(tree, dict):
+        return _other_format(type(tree).__name__)
+    known = tree.get("format")
+    return f"the session cannot be read: {error}" if known == FORMAT else _other_format(known)
+
+
+def _other_format(found: Any) -> str:
+    return f"format {found!r} is not the session format {FORMAT}"
 
 
 def read_cursor(tree: Any, warn: Callable[[str], None]) -> Cursor:
