@@ -309,9 +309,24 @@ def first_paragraph(found: Any, name: str = "") -> str:
     return re.sub(r"\s*spec: .*", "", " ".join(text.split()))
 
 
+# ------------------------------------------------------------------ messages
+
+
+def messages() -> str:
+    """Id and English text of each sentence that the library says by itself."""
+    from saywhy.flows.phrases import BUILT_IN
+
+    rows = ["| id | English |", "|---|---|"]
+    for name, text in BUILT_IN["en"].items():
+        shown = " ⏎ ".join(line for line in text.splitlines() if line).replace("|", "\\|")
+        rows.append(f"| `{name}` | {shown} |")
+    return "\n".join(rows)
+
+
 PARTS: dict[str, Callable[..., str]] = {
     "commands": commands,
     "errors": errors,
+    "messages": messages,
     "names": names,
     "tree": tree,
 }

@@ -21,6 +21,7 @@ import ast
 import asyncio
 import contextlib
 import importlib
+import inspect
 import io
 import json
 import os
@@ -36,7 +37,9 @@ import yaml
 
 import generate
 from pages import Fence, anchors, fences, links
+from saywhy import Engine
 from saywhy.errors import Problem
+from saywhy.flows.guidance import KEYS as GUIDANCE_KEYS
 from saywhy.flows.load import load_definitions
 from saywhy.runtime.validation import report_of
 
@@ -270,6 +273,15 @@ def test_every_public_name_is_documented() -> None:
     assert {name: sorted(found) for name, found in shown.items()} == public, (
         "the page differs from the names in __all__: run `make docs` and commit what changes"
     )
+
+
+def test_every_option_of_the_engine_is_documented() -> None:
+    """Each keyword of `Engine` and each key of `guidance` stands in a table of its page."""
+    page = (DOCS / "reference" / "engine.md").read_text(encoding="utf-8")
+    rows = " ".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))
+    shown = set(re.findall(r"`(\w+)`", rows))
+    options = set(inspect.signature(Engine).parameters)
+    assert options | set(GUIDANCE_KEYS) - {"enabled"} <= shown
 
 
 # ------------------------------------------------------------------ news
