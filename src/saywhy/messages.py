@@ -35,6 +35,8 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     """The content as the host gave it, where that was an object and not text."""
     step_id: str = ""
     tool_name: str = ""
-    metadata: dict[str, Any] | None = None
+    metadata: Any = None
+    """The host's own data, an object. Not said to be a dict: one of these would lose, on its way
+    through JSON, what tells a name like `$date` from a mark of ours."""
     pii: bool = False
     """Whether the text is sensitive: it is kept for resuming, and masked in every record."""

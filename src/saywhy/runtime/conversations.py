@@ -87,6 +87,7 @@ class Conversations:
         wait_seconds: float = WAIT_SECONDS,
     ) -> TurnReply:
         """Accept a message and run its turn. See `Engine.take_turn`."""
+        _check_ids(session_id=session_id, message_id=message_id, user_id=user_id)
         await self._keep_charts()
         await self._let_go(session_id)
         accepted, claim = await self.store.accept_and_claim(
@@ -327,6 +328,17 @@ class Conversations:
             charts: Charts = self.machinery.charts
             await self.store.put_charts({chart.digest: chart.to_json() for chart in charts})
             self._charts_kept = True
+
+
+def _check_ids(**ids: Any) -> None:
+    """Refuse ids that not every store would give back as they were."""
+    for name, value in ids.items():
+        if not isinstance(value, str):
+            raise CallerError(f"{name} is text, not {type(value).__name__}", hint=f"{name}=str(…)")
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise CallerError(f"{name} holds half a character: {value!r}") from error
 
 
 def reply_of(session: Session, turn_no: int) -> TurnReply:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +12,8 @@ from saywhy.errors import CallerError, UnknownFlow
 from saywhy.values import Date, dumps, freeze, loads_raw
 
 ROLES = ("user", "assistant")
+LATEST = 8.64e15
+"""The farthest moment that a date can be, in milliseconds on either side of 1970."""
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -22,10 +23,10 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     role: str = "user"
     content: Any = None
     timestamp: float | None = None
-    metadata: dict[str, Any] | None = None
+    metadata: Any = None
     start: dict[str, Any] | None = None
-    cargo: dict[str, Any] | None = None
-    """Changes to cargo that come with the message."""
+    cargo: Any = None
+    """Changes to cargo that come with the message, an object."""
     language: str | None = None
     """The language of a conversation that begins with this message, or from here on."""
 
@@ -40,7 +41,9 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
 
         Raises `CallerError` for another role, a missing content or a malformed start.
         """
-        changes = dict(freeze(cargo, ("cargo",)).raw) if cargo else None
+        changes = _object("cargo", cargo) if cargo else None
+        if language is not None and not isinstance(language, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
+            raise CallerError(f"a language is text like 'en', not {language!r}")
         if isinstance(given, str):
             return cls(given, cargo=changes, language=language)
         if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
@@ -58,7 +61,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
             role,
             None if isinstance(content, str) else freeze(content),
             _timestamp(given.get("timestamp")),
-            _metadata(given.get("metadata")),
+            _object("metadata", given["metadata"]) if given.get("metadata") else None,
             _start(given.get("start")),
             changes,
             language,
@@ -96,17 +99,18 @@ def _timestamp(given: Any) -> float | None:
     at = freeze(given, ("timestamp",))
     if isinstance(at, Date):
         at = at.milliseconds
-    if isinstance(at, bool) or not isinstance(at, int | float) or not math.isfinite(at):
-        raise CallerError(f"the timestamp of an entry is milliseconds since 1970, not {given!r}")
+    if isinstance(at, bool) or not isinstance(at, int | float) or not -LATEST <= at <= LATEST:
+        raise CallerError(
+            f"the timestamp of an entry is milliseconds since 1970, not {given!r:.40}"
+        )
     return float(at)
 
 
-def _metadata(given: Any) -> dict[str, Any] | None:
-    if not given:
-        return None
+def _object(name: str, given: Any) -> Any:
+    """An object whose names are the host's: it stays frozen, so that none is taken for ours."""
     if not isinstance(given, Mapping):
-        raise CallerError("the metadata of an entry are an object")
-    return dict(freeze(given, ("metadata",)).raw)
+        raise CallerError(f"the {name} of an entry are an object, not {type(given).__name__}")
+    return freeze(given, (name,))
 
 
 def _start(start: Any) -> dict[str, Any] | None:
@@ -116,7 +120,5 @@ def _start(start: Any) -> dict[str, Any] | None:
         raise CallerError(
             "start needs the name or id of a flow", hint='{"flow": "pay", "arguments": {…}}'
         )
-    arguments = start.get("arguments") or {}
-    if not isinstance(arguments, Mapping):
-        raise CallerError("the arguments of start are an object of variable names and values")
-    return {"flow": str(start["flow"]), "arguments": dict(freeze(arguments).raw)}
+    arguments = _object("arguments", start.get("arguments") or {})
+    return {"flow": str(start["flow"]), "arguments": arguments}

@@ -39,7 +39,7 @@ from saywhy.tools.call import CallContext, ToolAnswer, call_tool
 from saywhy.tools.limit import Limiter
 from saywhy.tools.tool import Tool
 from saywhy.trace.record import Recorder
-from saywhy.values import UNDEFINED, freeze, thaw
+from saywhy.values import UNDEFINED, FrozenDict, freeze, thaw
 
 
 class Journal(Protocol):
@@ -122,7 +122,7 @@ class TurnRun:
         received = {
             "text": entry.text,
             "message": message.seq,
-            "cargo": {**changed, **(entry.cargo or {})},
+            "cargo": FrozenDict({**changed, **(entry.cargo or {})}),
             "cargo_gone": gone,
             "start": entry.start,
         }
@@ -132,6 +132,10 @@ class TurnRun:
 
     def note_assistant(self, entry: Entry) -> None:
         """Take in what the host itself said; no step runs. spec: flow-engine 1.2"""
+        if entry.language:
+            self.session.language = entry.language
+        if entry.cargo:
+            self.session.cargo.update(thaw(entry.cargo))
         self._begin()
         message = self.said.hear(entry, self.machinery.clock.now())
         if not self.flow.frames:
