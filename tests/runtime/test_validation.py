@@ -1,0 +1,65 @@
+"""What is wrong with an engine's flows and tools, with figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from saywhy.errors import DefinitionError
+from saywhy.flows.load import load_definitions
+from saywhy.runtime.validation import report_of
+from tests.flows.conftest import Lines, ask, engine_of, flow, local_tool, say, use
+
+FINE = flow(say("hi"), ask("x", "name?"), primary=True, prompt="P", description="D", version="1.0")
+
+
+def test_figures_count_all_that_was_looked_at() -> None:
+    """Flows, entry points, steps wherever they stand, tools."""
+    library = load_definitions(
+        [FINE, flow(use("t", onFail={"id": "f", **say("x")}), name="Sub")], [local_tool("t")]
+    )
+    report = report_of(library, {"t"})
+    assert report.figures == {"flows": 2, "primary": 1, "steps": 4, "tools": 1}
+    assert report.summary.startswith("checked 2 flows, 1 primary, 4 steps, 1 tools:")
+
+
+def test_errors_make_a_report_invalid_and_warnings_do_not() -> None:
+    """Each kind can be had on its own."""
+    good = report_of(load_definitions([FINE]), None)
+    assert good.is_valid
+    assert good.errors == ()
+    bad = report_of(load_definitions([flow({"type": "SAY"}, primary=True)]), None)
+    assert not bad.is_valid
+    assert all(one.severity == "error" for one in bad.errors)
+    assert all(one.severity == "warning" for one in bad.warnings)
+    assert bad.warnings
+
+
+def test_construction_logs_what_validate_finds() -> None:
+    """Errors as errors, warnings as warnings, then one line of figures; or nothing at all."""
+    log = Lines()
+    engine = engine_of(flow({"type": "SAY"}, primary=True), logger=log, validate_on_init=True)
+    report = engine.validate()
+    assert [line[0] for line in log.lines] == [
+        "E" if one.severity == "error" else "W" for one in report.problems if one.severity != "note"
+    ]
+    assert engine.problems == report.problems
+    quiet = Lines()
+    engine_of(flow({"type": "SAY"}, primary=True), logger=quiet)
+    assert quiet.lines == []
+
+
+def test_strict_refuses_errors() -> None:
+    """Whether findings are logged or not."""
+    for wanted in (True, False):
+        with pytest.raises(DefinitionError, match="value"):
+            engine_of(flow({"type": "SAY"}, primary=True), strict=True, validate_on_init=wanted)
+    engine_of(FINE, strict=True)
+
+
+def test_a_tool_that_cannot_be_read_is_told_and_left_out(tmp_path: Path) -> None:
+    """The flows run; a call of it fails like one of an unknown tool."""
+    engine = engine_of(FINE, tools=[{"id": "t", "implementation": {"type": "teleport"}}])
+    assert not engine.validate().is_valid
+    assert any("teleport" in problem.message for problem in engine.validate().errors)
