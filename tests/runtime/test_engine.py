@@ -444,6 +444,16 @@ async def test_a_turn_that_raises_is_recorded_and_the_conversation_goes_on(
         assert [one["state"] for one in session.transactions()] == ["failed", "completed"]
 
 
+async def test_a_turn_without_the_user_is_told_what_is_missing(payment: dict[str, Any]) -> None:
+    """A conversation that belongs to somebody is not gone on with by nobody."""
+    async with Engine(store=MemoryStore(), **payment) as engine:
+        await engine.take_turn("c1", "pay", user_id="ann")
+        with pytest.raises(CallerError) as caught:
+            await engine.take_turn("c1", "80")
+    assert str(caught.value) == 'conversation "c1" belongs to a user, and no user_id was given'
+    assert caught.value.hint == "hand over the user_id it was begun with"
+
+
 async def test_an_engine_without_a_store_says_so(payment: dict[str, Any]) -> None:
     """`take_turn` needs a place to keep conversations."""
     with pytest.raises(CallerError, match="this engine has no store"):

@@ -17,6 +17,11 @@ def fenced(claim: Claim) -> Fenced:
 
 def other_owner(session_id: str, user_id: str) -> CallerError:
     """The id of a conversation is in use by somebody else."""
+    if not user_id:
+        return CallerError(
+            f'conversation "{session_id}" belongs to a user, and no user_id was given',
+            hint="hand over the user_id it was begun with",
+        )
     return CallerError(
         f'conversation "{session_id}" belongs to another user than "{user_id}"',
         hint="use a conversation id of that user's own",
