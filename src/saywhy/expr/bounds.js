@@ -21,6 +21,10 @@
     defineProperty(owner, name, { ...own, value });
   }
 
+  function replaceMaker(owner, name, value) {
+    defineProperty(owner, name, { ...getOwnPropertyDescriptor(owner, name), value });
+  }
+
   // The statics, prototype and place of `maker`, given to the function that stands in for it.
   function standIn(stub, maker) {
     for (const name of ownKeys(maker)) {
@@ -30,8 +34,8 @@
     }
     setPrototypeOf(stub, getPrototypeOf(maker));
     defineProperty(stub, "length", { value: maker.length, configurable: true });
-    if (maker.prototype) replace(maker.prototype, "constructor", stub);
-    replace(globalThis, maker.name, stub);
+    replaceMaker(maker.prototype, "constructor", stub);
+    replaceMaker(globalThis, maker.name, stub);
   }
 
   // ------------------------------------------------------------------- bounds
@@ -250,6 +254,27 @@
     }[name]);
   }
 
+  const maxText = 4 * maxItems;
+
+  function making(name, lengthOfResult) {
+    const native = S[name];
+    replace(S, name, {
+      [name](...args) {
+        if (this === undefined || this === null) return apply(native, this, args);
+        const subject = typeof this === "string" ? this : String0(this);
+        const length = lengthOfResult(subject, +args[0]);
+        if (length > maxText && length < Infinity) {
+          throw new RangeError0(`a text of ${length} characters is too long for ${name}`);
+        }
+        return apply(native, subject, args);
+      },
+    }[name]);
+  }
+
+  making("repeat", (text, times) => text.length * times);
+  making("padStart", (text, length) => length);
+  making("padEnd", (text, length) => length);
+
   // Reordering of combining marks is quadratic, so long texts go through it in pieces that start
   // at letters of ASCII, before which nothing is ever reordered.
   replace(S, "normalize", {
@@ -281,6 +306,23 @@
       return made;
     },
   }.assign);
+
+  for (const name of [
+    "ArrayBuffer", "Int8Array", "Uint8Array", "Uint8ClampedArray", "Int16Array", "Uint16Array",
+    "Int32Array", "Uint32Array", "BigInt64Array", "BigUint64Array", "Float32Array", "Float64Array",
+  ]) {
+    const native = globalThis[name];
+    const stub = {
+      [name]: function (...args) {
+        if (new.target === undefined) return apply(native, undefined, args);
+        if (+args[0] > maxItems && typeof args[0] === "number") {
+          throw new RangeError0(`a list of ${args[0]} items is too long; ${maxItems} are allowed`);
+        }
+        return construct(native, args, new.target === stub ? native : new.target);
+      },
+    }[name];
+    standIn(stub, native);
+  }
 
   const MAX_DIGITS = 4000;
   const LARGEST = 10n ** BigInt0(MAX_DIGITS);
@@ -348,7 +390,6 @@
         }
         return apply(exec0, this, [text]);
       },
-      writable: true, configurable: true,
     });
     return pattern;
   }

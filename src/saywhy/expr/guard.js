@@ -43,16 +43,30 @@
   for (const name of ["prepareStackTrace", "stackTraceLimit", "captureStackTrace"]) {
     delete Error[name];
   }
-  for (const name of ["resize", "transfer", "transferToFixedLength"]) delete ArrayBuffer.prototype[name];
-  delete Array.fromAsync;
+  for (const name of [
+    "resize", "transfer", "transferToFixedLength", "transferToImmutable", "sliceToImmutable",
+  ]) {
+    delete ArrayBuffer.prototype[name];
+  }
 
-  // The helpers of iterators run loops inside the engine that nothing interrupts.
+  // Loops inside the engine over whatever an iterator gives, which nothing interrupts. None of this
+  // is in Node 20 either.
+  delete Array.fromAsync;
+  delete Math.sumPrecise;
+  for (const name of [
+    "union", "intersection", "difference", "symmetricDifference", "isSubsetOf", "isSupersetOf",
+    "isDisjointFrom",
+  ]) {
+    delete Set.prototype[name];
+  }
   const iteratorProto = Iterator.prototype;
   for (const name of ownKeys(iteratorProto)) {
     if (name !== Symbol.iterator && name !== Symbol.toStringTag && name !== "constructor") {
       delete iteratorProto[name];
     }
   }
+  for (const name of ["rawJSON", "isRawJSON"]) delete JSON[name];
+  for (const name of ["columnNumber", "fileName", "lineNumber"]) delete Function.prototype[name];
 
   // ---------------------------------------------------------------- functions
 

@@ -2,7 +2,7 @@
 //
 // Runs first in every context. Expressions reach nothing in here; what it needs of the engine is
 // taken into local names now, and guard.js freezes the rest before an author's text is seen.
-(function (maxItems, maxNodes) {
+(function (maxItems, maxNodes, clock) {
   "use strict";
 
   const { apply, ownKeys } = Reflect;
@@ -12,7 +12,6 @@
   const { isArray } = Array;
   const { isInteger, isSafeInteger } = Number;
   const { parse, stringify } = JSON;
-  const { imul } = Math;
   const String0 = String;
   const Number0 = Number;
   const BigInt0 = BigInt;
@@ -342,10 +341,18 @@
   function text(value) {
     if (typeof value === "string") return plain(value);
     if (typeof value === "object" && value !== null) {
-      const json = stringify(value);
-      return plain(json === undefined ? "undefined" : json);
+      return plain(shown(value));
     }
     return plain(String0(value));
+  }
+
+  // The bounded way to write JSON, which bounds.js puts in place.
+  const JSON0 = JSON;
+
+  function shown(value) {
+    if (typeof value !== "object" || value === null) return String0(value);
+    const json = JSON0.stringify(value);
+    return json === undefined ? "undefined" : json;
   }
 
   // ----------------------------------------------------------------- failures
@@ -363,23 +370,23 @@
   }
 
   function where(error) {
-    try {
-      return typeof error === "object" && error !== null && typeof error.stack === "string"
-        ? error.stack : "";
-    } catch {
-      return "";
-    }
+    if (typeof error !== "object" || error === null) return "";
+    const stack = error.stack;  // once: a getter could give something else the next time
+    return typeof stack === "string" ? stack.slice(0, 2000) : "";
   }
 
+  // What an error is made of may be an author's: it is asked here, where time is limited, and
+  // nothing of it reaches the binding, which would ask again without a limit.
   function fail(error) {
     if (error === STOP) return suspended();
     let told;
     try {
-      told = describe(error);
+      const [name, message] = describe(error);
+      told = [name.slice(0, 200), message.slice(0, 10000), where(error)];
     } catch {
-      told = ["Error", "an error that cannot be shown"];
+      told = ["Error", "an error that cannot be shown", ""];
     }
-    return marked("e", stringify([told[0], told[1], where(error)]));
+    return marked("e", stringify(told));
   }
 
   // -------------------------------------------------------- approved functions
@@ -454,54 +461,10 @@
     return marked("w" + MODES[mode], json);
   }
 
-  function shown(value) {
-    if (typeof value !== "object" || value === null) return String0(value);
-    const json = stringify(value);
-    return json === undefined ? "undefined" : json;
-  }
-
-  // ------------------------------------------------------- time and randomness
-
-  // The engine looks at the clock after ten thousand calls or turns of a loop, however long each
-  // takes. Loops and functions of an expression call this now and then: every 20 ms it spends ten
-  // thousand turns on nothing.
-  const clock = Date.now;
-
-  function tick(next) {
-    const at = clock();
-    if (next === 0) return at + 20;
-    if (at < next) return next;
-    for (let i = 0; i < 10500; i++);
-    return clock() + 20;
-  }
-
-  let now = NaN;
-  let seed = 0;
-
-  function begin(moment, number) {
-    now = moment;
-    seed = number >>> 0;
-  }
-
-  function end() {
-    now = NaN;
-    seed = 0;
-  }
-
-  function half() {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let bits = imul(seed ^ (seed >>> 15), 1 | seed);
-    bits = (bits + imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-    return (bits ^ (bits >>> 14)) >>> 0;
-  }
-
-  function random() {
-    return ((half() >>> 5) * 67108864 + (half() >>> 6)) / 9007199254740992;
-  }
-
   return freeze({
-    out, text, fail, decode, parse, open, door, stopped, ended, begin, end, tick,
-    moment: () => now,
-    random,
+    out, text, fail, decode, parse, open, door, stopped, ended,
+    begin: clock.begin,
+    end: clock.end,
+    tick: clock.tick,
   });
 })

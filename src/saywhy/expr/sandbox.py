@@ -51,9 +51,12 @@ class Sandbox:
         self.context.set_max_stack_size(min(limits.stack_bytes, stack_share()))
         evaluate = self.context.eval
         member = evaluate("(o, name) => o[name]")
-        self.kit: Final[Any] = evaluate(_script("kit.js"))(limits.list_items, limits.result_parts)
-        evaluate(_script("intl.js"))()
-        evaluate(_script("dates.js"))(member(self.kit, "moment"), member(self.kit, "random"))
+        clock = evaluate(_script("clock.js"))()
+        self.kit: Final[Any] = evaluate(_script("kit.js"))(
+            limits.list_items, limits.result_parts, clock
+        )
+        evaluate(_script("intl.js"))(evaluate(_script("collation.js"))())
+        evaluate(_script("dates.js"))(member(clock, "moment"), member(clock, "random"))
         self.bounds: Final[Any] = evaluate(_script("bounds.js"))(
             limits.list_items, limits.search_product
         )
