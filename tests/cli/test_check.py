@@ -27,7 +27,7 @@ def test_nothing_wrong(run: Run, pay: str) -> None:
     """Figures, and exit code 0."""
     done = run("check", pay)
     assert (done.code, done.err) == (0, "")
-    assert done.out == "checked 1 flows, 1 primary, 7 steps, 0 tools: 0 errors, 0 warnings\n"
+    assert done.out == "checked 1 flow, 1 primary, 7 steps, 0 tools: 0 errors, 0 warnings\n"
 
 
 def test_every_mistake_in_one_run(run: Run, folder: Path) -> None:

@@ -21,7 +21,7 @@ def test_figures_count_all_that_was_looked_at() -> None:
     )
     report = report_of(library, {"t"})
     assert report.figures == {"flows": 2, "primary": 1, "steps": 4, "tools": 1}
-    assert report.summary.startswith("checked 2 flows, 1 primary, 4 steps, 1 tools:")
+    assert report.summary.startswith("checked 2 flows, 1 primary, 4 steps, 1 tool:")
 
 
 def test_errors_make_a_report_invalid_and_warnings_do_not() -> None:

@@ -106,7 +106,7 @@ def engine_of(files: Sequence[Path], given: Given, path: Path, *, guidance: bool
     for problem in report.errors:
         write_problem(problem, err())
     if report.errors:
-        err().line("the conversation can begin; a step with an error fails when it is reached")
+        err().line("the conversation can begin; a step with an error fails or does nothing")
     if report.warnings:
         warnings = count(len(report.warnings), "warning")
         err().line(f"{warnings}; saywhy check shows what", STYLES["warning"])

@@ -39,8 +39,13 @@ class Report:
     @property
     def summary(self) -> str:
         """One line of figures."""
-        counted = ", ".join(f"{count} {name}" for name, count in self.figures.items())
-        return f"checked {counted}: {len(self.errors)} errors, {len(self.warnings)} warnings"
+        counted = ", ".join(_counted(count, name) for name, count in self.figures.items())
+        errors = _counted(len(self.errors), "errors")
+        return f"checked {counted}: {errors}, {_counted(len(self.warnings), 'warnings')}"
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count} {name.removesuffix('s') if count == 1 else name}"
 
 
 def report_of(
