@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 from .conftest import Run
@@ -18,6 +19,17 @@ def test_help(run: Run) -> None:
     assert done.code == 0
     for command in ("chat", "check", "test", "why", "draw", "demo"):
         assert f"  {command} " in done.out
+
+
+def test_help_in_a_list_is_whole(run: Run) -> None:
+    """No sentence of the list is cut off."""
+    assert "..." not in run("--help").out.replace("[ARGS]...", "")
+
+
+def test_version(run: Run) -> None:
+    """One line, for those who report a bug."""
+    done = run("--version")
+    assert (done.code, done.out) == (0, f"saywhy {version('saywhy')}\n")
 
 
 def test_an_unknown_command(run: Run) -> None:

@@ -22,7 +22,10 @@ def draw(
         str | None, typer.Option("--flow", metavar="NAME", help="One flow alone, by name or id.")
     ] = None,
 ) -> None:
-    """Draw flows as a mermaid flowchart: each in a box, with the ways from one to another."""
+    """Draw flows as a mermaid flowchart.
+
+    Each flow stands in a box, with the ways from one to another.
+    """
     from saywhy.flows.load import load_files
 
     library = load_files(map(str, files))

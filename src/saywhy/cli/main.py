@@ -7,6 +7,7 @@ makes no sense. A user's mistake gives one clear message, never a traceback.
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -28,6 +29,29 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+
+def show_version(wanted: bool) -> None:
+    """Write the version and end; nothing else is looked at."""
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"saywhy {version('saywhy')}")
+        raise typer.Exit
+
+
+@app.callback(no_args_is_help=True)
+def program(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", is_eager=True, callback=show_version
+        ),
+    ] = False,
+) -> None:
+    """What may stand before a command."""
+
+
 for command in (chat, check, test, why, draw, demo):
     app.command()(command)
 

@@ -27,9 +27,10 @@ def why(
     store: StoreOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Say why a reply was given: the steps, conditions, tool results and words that led to it.
+    """Say why a reply was given.
 
-    Without --session it is the newest conversation. Nothing is run again; the record is asked.
+    The answer names the steps, conditions, tool results and words that led to it. Without --session
+    it is the newest conversation. Nothing is run again; the record is asked.
     """
     import asyncio
     import json

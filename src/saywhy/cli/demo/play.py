@@ -30,9 +30,10 @@ def demo(
         typer.Option("--store", metavar="FILE", help="Keep the demo's conversation in this file."),
     ] = None,
 ) -> None:
-    """Play a payment: a message delivered twice, a killed program, and the question why.
+    """Play a payment, and ask it why.
 
-    Needs no key and no server. At a terminal you can go on yourself afterwards.
+    A message is delivered twice, and the program is killed in the middle. Needs no key and no
+    server. At a terminal you can go on yourself afterwards.
     """
     import tempfile
 
