@@ -16,15 +16,17 @@ from saywhy.values import FrozenDict, FrozenList, Key
 def is_clean(commit: Commit, names: SensitiveNames, limit: int) -> bool:
     """Whether, with no secret text known, nothing in the commit is to be masked or cut."""
     for op in commit.ops:
-        if _is_named(op.key, names) or _left(op.value, names, limit) < 0:
+        value = op.value
+        if value is not None and (_is_named(op.key, names) or _left(value, names, limit) < 0):
             return False
     if commit.decision is not None and not _conditions(commit.decision.conditions, names, limit):
         return False
-    if commit.asked is not None and _left(commit.asked.args, names, limit) < 0:
+    asked, answered = commit.asked, commit.answered
+    if asked is not None and asked.args and _left(asked.args, names, limit) < 0:
         return False
-    answered = commit.answered
     if answered is not None and (
-        _left(answered.value, names, limit) < 0 or _left(answered.facts, names, limit) < 0
+        _left(answered.value, names, limit) < 0
+        or (answered.facts and _left(answered.facts, names, limit) < 0)
     ):
         return False
     for call in commit.calls:
@@ -65,13 +67,21 @@ def _left(value: Any, names: SensitiveNames, left: int) -> int:
             if known.get(name, True) and name in names:
                 return -1
             left -= len(name)
-            left = left - len(item) - 2 if type(item) is str else _left(item, names, left)
+            kind = type(item)
+            if kind is str:
+                left -= len(item) + 2
+            else:
+                left = left - 8 if kind is int else _left(item, names, left)
             if left < 0:
                 return -1
         return left
     if kind is list or kind is tuple:
         for item in value:
-            left = left - len(item) - 2 if type(item) is str else _left(item, names, left)
+            kind = type(item)
+            if kind is str:
+                left -= len(item) + 2
+            else:
+                left = left - 8 if kind is int else _left(item, names, left)
             if left < 0:
                 return -1
         return left
