@@ -11,6 +11,7 @@ import pytest
 
 from saywhy.chart.commit import Answered, Asked, Commit, Op
 from saywhy.errors import CallerError
+from saywhy.messages import Message
 from saywhy.trace.chain import Cause, Chain
 from saywhy.trace.redact import MARK, Policy
 from saywhy.trace.trace import Trace
@@ -143,6 +144,16 @@ def test_an_empty_trace_has_no_reply() -> None:
     with pytest.raises(CallerError, match="no reply is recorded in this trace") as caught:
         why(Trace())
     assert caught.value.hint == "the trace is empty"
+
+
+def test_a_turn_in_which_nothing_was_said() -> None:
+    """It is on record, and yet there is no reply to ask about."""
+    trace = Trace(messages=[Message(1, "user", "hello", turn=1)])
+    with pytest.raises(CallerError, match="no reply is recorded for turn 1") as caught:
+        why(trace, Reply(1))
+    assert caught.value.hint == (
+        "nothing was said in it: no flow took the words, or one handed the turn back"
+    )
 
 
 def test_a_turn_that_failed_has_no_reply(make_flow: Make, make_talk: Make) -> None:

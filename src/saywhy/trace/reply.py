@@ -43,6 +43,8 @@ def _hint(trace: Trace, turn: int | None) -> str:
     for commit in trace.turn(turn or 0).commits:
         if commit.error:
             return f"{commit.flow} failed in this turn, at commit {commit.seq}: {commit.error}"
+    if turn in turns:
+        return "nothing was said in it: no flow took the words, or one handed the turn back"
     return f"turns {turns[0]} to {turns[-1]} are recorded" if turns else "the trace is empty"
 
 
