@@ -303,3 +303,82 @@ async def test_a_call_that_ends_after_its_turn_was_cancelled_is_kept(tmp_path: P
             await turn
         assert (await engine.take_turn("c1", "F", message_id="m1")).response == "gave receipt"
     assert made == ["pay"]
+
+
+class Mute(Exception):
+    """An error that raises when it is asked what it says."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+class Odd(BaseException):
+    """What no sensible function raises."""
+
+
+ODD = [
+    asyncio.CancelledError("own"),
+    SystemExit(3),
+    StopIteration(1),
+    Mute(),
+    RecursionError("deep"),
+]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("kind", ["plain", "async", "tool", "quick", "async tool"])
+async def test_a_function_cannot_stop_a_conversation(
+    tmp_path: Path, kind: str, odd: BaseException
+) -> None:
+    """Whatever it raises is an error of the function; the turn ends, and nothing is left open."""
+
+    def plain(*args: Any) -> None:
+        raise odd
+
+    async def later(*args: Any) -> None:
+        raise odd
+
+    implementation: dict[str, Any] = {"type": "local", "function": "f", "thread": kind != "quick"}
+    steps: list[dict[str, Any]] = [
+        {"id": "a", "type": "CALL-TOOL", "tool": "t", "args": {}, "variable": "x"},
+        {"id": "b", "type": "SAY", "value": "after"},
+    ]
+    if kind in ("plain", "async"):
+        steps[0] = {"id": "a", "type": "SET", "variable": "x", "value": "f(1)"}
+    options = {
+        "flows": [{"id": "main", "name": "Main", "steps": steps}],
+        "tools": [{"id": "t", "name": "T", "effect": "reads", "implementation": implementation}],
+        "functions": {"f": later if "async" in kind else plain},
+        "logger": Nowhere(),
+    }
+    async with engine_on(tmp_path / "store.sqlite3", **options) as engine:
+        reply = await engine.take_turn("c1", "Main")
+        expected = "after" if kind in ("plain", "async") else "T did not work: "
+        assert (reply.response or "").startswith(expected)
+        assert await engine.recover() == 0
+
+
+async def test_what_is_no_error_at_all_is_raised_and_the_turn_is_over(tmp_path: Path) -> None:
+    """It comes out to the caller, once: the next message does not meet it again."""
+
+    def odd(value: Any) -> None:
+        raise Odd
+
+    flow = {"id": "f", "name": "F", "steps": [{"type": "SAY", "value": "{{odd(1)}}"}]}
+    other = {"id": "g", "name": "G", "steps": [{"type": "SAY", "value": "well"}]}
+    options = {"flows": [flow, other], "functions": {"odd": odd}}
+    async with engine_on(tmp_path / "store.sqlite3", **options) as engine:
+        with pytest.raises(Odd):
+            await engine.take_turn("c1", "F", message_id="m1")
+        with pytest.raises(SaywhyError, match="Odd"):
+            await engine.take_turn("c1", "F", message_id="m1")
+        assert (await engine.take_turn("c1", "G")).response == "well"
+
+
+class Nowhere:
+    """A logger for what is broken on purpose."""
+
+    def debug(self, text: str) -> None:
+        """Nothing."""
+
+    info = warn = error = debug

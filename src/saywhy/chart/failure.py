@@ -57,8 +57,11 @@ class AwaitedFailed(RunError):
 
 
 def failure_text(error: BaseException) -> str:
-    """What an error says; its class name when it says nothing."""
-    return str(error) or type(error).__name__
+    """What an error says; its class name when it says nothing, or raises when it is asked."""
+    try:
+        return str(error) or type(error).__name__
+    except Exception:  # a class of somebody else's
+        return type(error).__name__
 
 
 def failure_name(error: BaseException) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from saywhy.chart.commit import FunctionCall
+from saywhy.chart.failure import failure_text
 from saywhy.chart.outcome import Answer, Need
 from saywhy.chart.scope import Scope, Suspend
 from saywhy.expr.javascript import Evaluated, FunctionAnswer, Raised, Suspended
@@ -18,6 +19,7 @@ from saywhy.expr.names import Path
 from saywhy.expr.template import Hole, condition_source, parse_template
 from saywhy.flows.runtime_names import RUNTIME_NAMES
 from saywhy.flows.world import World
+from saywhy.tools.invocation import FUNCTION_ERRORS
 from saywhy.values import (
     UNDEFINED,
     BigInt,
@@ -242,11 +244,11 @@ def run_function(world: World, scope: Scope, name: str, args: list[Any]) -> Func
             if inspect.iscoroutine(value):
                 value.close()
             raise Suspend(Need("function", name, frozen, "reads"))
-        result = freeze(value, (name,))
-    except Exception as error:
-        scope.warn(f"approved function {name} raised {type(error).__name__}: {error}")
-        return FunctionAnswer(name, frozen, None, str(error) or type(error).__name__, None)
-    after = freeze(args)
+        result, after = freeze(value, (name,)), freeze(args, (name, "arguments"))
+    except FUNCTION_ERRORS as error:
+        told = failure_text(error)
+        scope.warn(f"approved function {name} raised {type(error).__name__}: {told}")
+        return FunctionAnswer(name, frozen, None, told, None)
     return FunctionAnswer(name, frozen, result, None, None if after == frozen else list(args))
 
 

@@ -39,6 +39,8 @@ from saywhy.values import dumps, loads_raw
 WAIT_SECONDS: Final = 30.0
 """How long a turn waits for another of the same conversation to end."""
 POLL_SECONDS: Final = 0.05
+LEFT_OPEN: Final = (asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit)
+"""What stops a turn without being about it: it is taken up again."""
 
 
 class TurnReply(msgspec.Struct, frozen=True, rename="camel"):
@@ -195,9 +197,9 @@ class Conversations:
                 await self._fail_repaired(claim, run, journal, error)
                 raise
             return await self._finish(claim, run, journal)
-        except (Fenced, OutsideError):
+        except (Fenced, OutsideError, *LEFT_OPEN):
             raise
-        except Exception as error:
+        except BaseException as error:
             if not journal.over:
                 status = "diverged" if isinstance(error, Diverged) else "error"
                 result = journal.unstored
@@ -364,7 +366,7 @@ def _stored(session: Session, redactor: Redactor) -> dict[str, Any]:
     return {name: value for name, value in reply.items() if value is not None and value != []}
 
 
-def _error_json(error: Exception) -> str:
+def _error_json(error: BaseException) -> str:
     """An error as its turn keeps it, for whoever sends the message again."""
     return dumps({"name": failure_name(error), "message": failure_text(error)}).decode()
 

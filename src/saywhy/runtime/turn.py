@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from saywhy.chart.cursor import Cursor
+from saywhy.chart.failure import failure_text
 from saywhy.chart.machine import (
     Ending,
     Language,
@@ -36,6 +37,7 @@ from saywhy.runtime.entry import Entry
 from saywhy.runtime.said import Said
 from saywhy.runtime.session import KEPT_COMMITS, KEPT_IN_MEMORY, Session
 from saywhy.tools.call import CallContext, ToolAnswer, call_tool
+from saywhy.tools.invocation import FUNCTION_ERRORS
 from saywhy.tools.limit import Limiter
 from saywhy.tools.tool import Tool
 from saywhy.trace.record import Recorder
@@ -330,12 +332,13 @@ class TurnRun:
             if inspect.isawaitable(value):
                 value = await value
             result, after = freeze(value, (need.name,)), freeze(args, (need.name, "arguments"))
-        except (Exception, asyncio.CancelledError, SystemExit) as error:
+        except FUNCTION_ERRORS as error:
             task = asyncio.current_task()
             if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
                 raise  # the turn is cancelled; else it is the function's own doing
-            self.machinery.warn(self._masked(f"approved function {need.name} raised: {error}"))
-            return Answer(error=str(error) or type(error).__name__, error_name=type(error).__name__)
+            told = failure_text(error)
+            self.machinery.warn(self._masked(f"approved function {need.name} raised: {told}"))
+            return Answer(error=told, error_name=type(error).__name__)
         facts = {} if after == need.args else {"after": after}
         return Answer(result, facts=facts)
 

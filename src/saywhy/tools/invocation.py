@@ -6,13 +6,19 @@ A kind of tool is one function from an `Invocation` to an `Outcome`; `call` choo
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from saywhy.chart.failure import failure_text
 from saywhy.clock import Clock
 from saywhy.tools.tool import Tool
+
+FUNCTION_ERRORS: Final = (Exception, CancelledError, SystemExit)
+"""What a function of the host's may raise and has only failed by: it can neither end the program
+nor pass for somebody who cancels the turn."""
 
 
 class CallContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,7 +75,7 @@ def fault_of(error: BaseException) -> tuple[str, str]:
     # Asked of the class: some errors of Python itself carry the name of something else.
     name = getattr(type(error), "name", None)
     name = name if isinstance(name, str) and name else type(error).__name__
-    message = str(error).strip()
+    message = failure_text(error).strip()
     if isinstance(error, KeyError):
         message = f"KeyError: {message}"
     return message or type(error).__name__, name

@@ -19,7 +19,7 @@ import msgspec
 
 from saywhy.errors import did_you_mean
 from saywhy.tools.arguments import plain
-from saywhy.tools.invocation import Invocation, Outcome, fault_of
+from saywhy.tools.invocation import FUNCTION_ERRORS, Invocation, Outcome, fault_of
 from saywhy.tools.signature import CONTEXT, is_async, is_quick
 from saywhy.tools.threads import GRACE_SECONDS, SHARED, Job, TooManyLost
 from saywhy.tools.tool import Tool
@@ -166,7 +166,7 @@ def _in_order(tool: Tool, plan: _Plan, arguments: Mapping[str, Any]) -> list[Any
 def _on_the_loop(call: Callable[[], Any]) -> Outcome:
     try:
         return Outcome(value=call())
-    except Exception as error:
+    except FUNCTION_ERRORS as error:
         return _raised(error)
 
 
@@ -194,7 +194,7 @@ async def _in_thread(invocation: Invocation, plan: _Plan, call: Callable[[], Any
 def _outcome_of(job: Job) -> Outcome:
     if job.error is None:
         return Outcome(value=job.result)
-    if isinstance(job.error, Exception | asyncio.CancelledError | SystemExit):
+    if isinstance(job.error, FUNCTION_ERRORS):
         return _raised(job.error)
     raise job.error
 
@@ -223,7 +223,7 @@ async def _caught(awaitable: Any) -> Outcome:
     """So that a `TimeoutError` of the function's own is told from ours."""
     try:
         return Outcome(value=await awaitable)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return _raised(error)
 
 
