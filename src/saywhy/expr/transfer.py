@@ -99,11 +99,17 @@ def _undefined_argument(value: Any) -> tuple[str, Any]:
     return UNDEFINED_ARGUMENT, None
 
 
-def _tree_argument(value: Any) -> tuple[str, Any]:
-    data = tree_json(value)
-    # One character is found much faster than two, and most values have no dollar at all.
-    is_tagged = b"$" in data and b'"$' in data
-    return (TAGGED_TEXT if is_tagged else JSON_TEXT), data.decode()
+def _tree_argument(tree: Any) -> tuple[str, Any]:
+    try:
+        data = dumps(tree)
+    except OverflowError:
+        return TAGGED_TEXT, dumps(_guarded(tree)).decode()
+    # One character is found much faster than two, and most values have no dollar at all; likewise
+    # one byte in sixteen shows whether there can be sixteen digits in a row.
+    if b"$" in data or b"0" in data[15::16].translate(_DIGITS):
+        data = tree_json(tree)
+        return (TAGGED_TEXT if b'"$' in data else JSON_TEXT), data.decode()
+    return JSON_TEXT, data.decode()
 
 
 def _list_argument(value: FrozenList) -> tuple[str, Any]:
@@ -143,14 +149,9 @@ def tree_json(value: Value) -> bytes:
         data = dumps(value)
     except OverflowError:
         return dumps(_guarded(value))
-    if _has_long_number(data) or (b"$" in data and b'"$big"' in data):
+    if _LONG_NUMBER in data.translate(_DIGITS) or b'"$big"' in data:
         return dumps(_guarded(value))
     return data
-
-
-def _has_long_number(data: bytes) -> bool:
-    """Whether sixteen digits stand in a row. One in sixteen characters shows most that do not."""
-    return b"0" in data[15::16].translate(_DIGITS) and _LONG_NUMBER in data.translate(_DIGITS)
 
 
 def _guarded(value: Any) -> Any:

@@ -103,6 +103,7 @@ class Worker:
                     return simple
             get, functions = names.get, names.functions
             arguments: list[Any] = []
+            value: Any = None
             for path, root in program.places:
                 if functions and root in functions:
                     break
@@ -123,7 +124,7 @@ class Worker:
                 if variant is None:
                     variant = self._compile_plain(program, as_text)
             else:
-                variant = self._shaped(program, names, arguments, as_text)
+                variant = self._shaped(program, names, arguments, value, as_text)
         except Refused as refused:
             return refused.outcome
         if program.clocked:
@@ -144,20 +145,23 @@ class Worker:
         return Evaluated(result, variant.reads, variant.exact)
 
     def _shaped(
-        self, program: Program, names: Names, arguments: list[Any], as_text: bool
+        self, program: Program, names: Names, arguments: list[Any], value: Value, as_text: bool
     ) -> Variant:
         """The function where not every argument is a scalar; adds to `arguments` what is missing.
 
-        Those there are already were found to be scalars.
+        Those there are already were found to be scalars; `value` is the first that is none.
         """
-        functions = names.functions
-        done = len(arguments)
-        shape = [SCALAR] * done
-        for parameter in program.parameters[done:]:
-            if functions and parameter.root in functions:
+        get, functions = names.get, names.functions
+        first = len(arguments)
+        shape = [SCALAR] * first
+        for number in range(first, len(program.places)):
+            path, root = program.places[number]
+            if functions and root in functions:
                 shape.append(FUNCTION)
                 continue
-            letter, passed = _passed(parameter, names.get(parameter.path), names)
+            if number > first:
+                value = get(path)
+            letter, passed = _passed(program.parameters[number], value, names)
             shape.append(letter)
             if letter[0] not in _NOT_PASSED:
                 arguments.append(passed)
@@ -311,10 +315,15 @@ class Worker:
 
 def _passed(parameter: Parameter, value: Value, names: Names) -> tuple[str, Any]:
     """The letter and the argument for a value that is not simply a text."""
+    kind = type(value)
+    if kind is int and -0x8000_0000 <= value <= 0x7FFF_FFFF:
+        return SCALAR, value
     if value is UNDEFINED:
         return absent(parameter, names)
+    if parameter.inside:
+        value = _touched(parameter, value)
     try:
-        return argument(_touched(parameter, value))
+        return argument(value)
     except TooLarge as error:
         raise Refused(too_large(error.number, parameter.path)) from None
 
