@@ -114,7 +114,16 @@ def test_a_conversation(terminal: Open, pay: str) -> None:
     chat.wait_for("Who gets it?")
     chat.wait_for("you:")
     chat.type(CTRL_D)
-    chat.wait_for("saywhy chat … --session mine goes on")
+    chat.wait_for("to go on: saywhy chat … --session mine\n")
+    assert chat.end() == 0
+
+
+def test_leaving_a_conversation_in_another_store(terminal: Open, pay: str) -> None:
+    """What is said on the way out names the store, where it is not the usual one."""
+    chat = terminal("chat", pay, "--session", "mine", "--store", "other.db")
+    chat.wait_for("you:")
+    chat.type(CTRL_D)
+    chat.wait_for("to go on: saywhy chat … --session mine --store other.db\n")
     assert chat.end() == 0
 
 

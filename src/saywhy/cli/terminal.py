@@ -10,6 +10,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from saywhy.cli.options import store_path
 from saywhy.cli.output import STYLES, out
 from saywhy.cli.talk import note, where_it_stands
 
@@ -31,7 +32,7 @@ def talk(runner: asyncio.Runner, conversation: Conversation, path: Path, resumed
         try:
             text = _secret() if conversation.expects_secret else line.prompt(PROMPT)
         except EOFError:
-            screen.line(f"saywhy chat … --session {conversation.id} goes on", QUIET)
+            screen.line(_how_to_go_on(conversation, path), QUIET)
             return
         if text.strip():
             _show(conversation, runner.run(conversation.say(text)))
@@ -44,6 +45,12 @@ def _line_editor(conversation: Conversation) -> Any:
     messages = conversation.session.messages if conversation.session else []
     earlier = [one.text for one in messages if one.role == "user" and not one.pii]
     return PromptSession[str](history=InMemoryHistory(earlier))
+
+
+def _how_to_go_on(conversation: Conversation, path: Path) -> str:
+    is_usual = path.absolute() == store_path(None).absolute()
+    store = "" if is_usual else f" --store {path}"
+    return f"to go on: saywhy chat … --session {conversation.id}{store}"
 
 
 def _secret() -> str:
