@@ -186,5 +186,5 @@ def test_the_demo_hands_over_the_keyboard(terminal: Open) -> None:
     demo.wait_for("Who gets the money?")
     demo.wait_for("you:")
     demo.type(CTRL_D)
-    demo.wait_for("goes on")
+    demo.wait_for("to go on: saywhy chat … --session demo-you --store ")
     assert demo.end() == 0
