@@ -27,6 +27,12 @@ from tests.runtime.test_session import everything
             "its scope session cannot be read: .*queue",
         ),
         (
+            lambda tree: tree["cursor"]["state"]["scopes"]["session"].update(
+                transactions=[{"frame": []}]
+            ),
+            "its scope session cannot be read: not every transaction is an object",
+        ),
+        (
             lambda tree: tree["cursor"]["state"]["scopes"]["turn"].update(reply={}),
             "its scope turn cannot be read: .*reply",
         ),

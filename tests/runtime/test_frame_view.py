@@ -111,3 +111,11 @@ async def test_reading_a_frame_changes_nothing() -> None:
     session.frame.variables["o"]["k"].append(2)
     session.frame.to_dict()["inputStack"].append("x")
     assert session.to_json() == before
+
+
+async def test_a_frame_that_stands_nowhere_can_be_looked_at() -> None:
+    """What is wrong with it is told when a turn is to go on; a look at it raises nothing."""
+    session = await talk(engine_of(flow(ask("n"))), "Main")
+    session.cursor.top.at = "/steps/99"
+    assert session.frame is not None
+    assert session.frame.flow_steps_stack == []

@@ -77,8 +77,9 @@ class _SessionFacts(msgspec.Struct):
     transactions: list[Any] = []
 
     def __post_init__(self) -> None:
-        if not all(isinstance(one, dict) for one in self.transactions):
-            raise ValueError("not every transaction is an object")
+        for one in self.transactions:
+            if not isinstance(one, dict) or not isinstance(one.get("frame", 0), int):
+                raise ValueError("not every transaction is an object that names its frame")
 
 
 class _TurnFacts(msgspec.Struct):

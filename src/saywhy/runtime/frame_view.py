@@ -48,7 +48,7 @@ class FrameView:
         chart = self._session.charts.find(self._frame.chart)
         steps: list[dict[str, Any]] = []
         at = self._frame.at
-        while chart is not None and at is not None and len(steps) < len(chart.nodes):
+        while chart is not None and at in chart.nodes and len(steps) < len(chart.nodes):
             node = chart.nodes[at]
             steps.append({"id": node.name, "type": node.kind, **node.spec})
             at = node.next
