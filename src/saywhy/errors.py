@@ -72,6 +72,10 @@ class SaywhyError(Exception):
         self.place = place
         self.hint = hint
         super().__init__(message)
+        # Notes stand below the message in a traceback, which is all that some readers ever see.
+        for note in (str(place) if place else "", hint):
+            if note:
+                self.add_note(f"    {note}")
 
     def __str__(self) -> str:
         return self.message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -455,9 +456,11 @@ async def test_a_turn_without_the_user_is_told_what_is_missing(payment: dict[str
 
 
 async def test_an_engine_without_a_store_says_so(payment: dict[str, Any]) -> None:
-    """`take_turn` needs a place to keep conversations."""
-    with pytest.raises(CallerError, match="this engine has no store"):
+    """`take_turn` needs a place to keep conversations; a traceback shows what to do about it."""
+    with pytest.raises(CallerError, match="this engine has no store") as caught:
         await Engine(**payment).take_turn("c1", "pay")
+    shown = "".join(traceback.format_exception_only(caught.value))
+    assert shown.endswith("this engine has no store\n    Engine(..., store=SqliteStore(path))\n")
 
 
 async def test_cargo_may_be_called_like_one_of_our_tags() -> None:
