@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Cursor, Frame
 from saywhy.chart.failure import AwaitedFailed, StepFailed, failed_answer, failure_text
@@ -123,8 +125,7 @@ def cancel(
     close_stack(Run(charts, language, record, Limits(), now, (cursor, *beside)), cursor, reason)
 
 
-@dataclass(slots=True)
-class Run:
+class Run(msgspec.Struct, eq=False):
     """What stays the same during one `advance`."""
 
     charts: Charts

@@ -11,6 +11,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from threading import Lock
 from typing import Any, Final, Protocol
 
@@ -190,6 +191,7 @@ _STEPS: Final = re.compile(_STEP)
 _ARGUMENT: Final = re.compile(r"\{(\$args(?:\.[\w$]+|\[\d+\])*)\}")
 
 
+@lru_cache(CACHE_SIZE)
 def path_of(source: str) -> Path | None:
     """`a.b[0]` as a path; None where the text is something else."""
     source = source.strip()

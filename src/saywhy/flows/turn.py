@@ -8,8 +8,9 @@ for as `Need("flow", …)`; the driver moves the flow cursor and answers. spec: 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+import msgspec
 
 from saywhy.chart.commit import Condition, Decision, Op
 from saywhy.chart.cursor import Cursor
@@ -77,8 +78,7 @@ def open_routing(routing: Cursor, chart: Chart, received: Mapping[str, Any]) -> 
     return Call(chart.digest, "routing", data={"received": dict(received)})
 
 
-@dataclass(frozen=True, slots=True)
-class Router:
+class Router(msgspec.Struct, frozen=True, eq=False):
     """The routing steps of one turn. `flow` is only looked at; the driver moves it."""
 
     world: World

@@ -76,7 +76,7 @@ async def _attempt(invocation: Invocation, function: Callable[..., Any]) -> Outc
         outcome = _on_the_loop(call)
     else:
         outcome = await _in_thread(invocation, plan, call)
-    if outcome.fault is None and inspect.isawaitable(outcome.value):
+    if outcome.fault is None and _is_awaitable(outcome.value):
         outcome = await _awaited(invocation, outcome.value)
     changed = None if outcome.may_have_happened else arguments
     return Outcome(
@@ -88,6 +88,11 @@ async def _attempt(invocation: Invocation, function: Callable[..., Any]) -> Outc
         may_have_happened=outcome.may_have_happened,
         arguments=changed,
     )
+
+
+def _is_awaitable(value: Any) -> bool:
+    # Most answers are plain, and asking `inspect` costs as much as a quick call.
+    return type(value) not in (dict, list, str) and inspect.isawaitable(value)
 
 
 # ------------------------------------------------------------------ how to call
