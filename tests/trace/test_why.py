@@ -140,20 +140,13 @@ def test_what_cannot_be_asked(payment: Any, target: Any, message: str, hint: str
 
 
 def test_an_empty_trace_has_no_reply() -> None:
-    """Without a record there is nothing to explain."""
+    """Without a record there is nothing to explain, nor where nothing was said."""
     with pytest.raises(CallerError, match="no reply is recorded in this trace") as caught:
         why(Trace())
     assert caught.value.hint == "the trace is empty"
-
-
-def test_a_turn_in_which_nothing_was_said() -> None:
-    """It is on record, and yet there is no reply to ask about."""
-    trace = Trace(messages=[Message(1, "user", "hello", turn=1)])
     with pytest.raises(CallerError, match="no reply is recorded for turn 1") as caught:
-        why(trace, Reply(1))
-    assert caught.value.hint == (
-        "nothing was said in it: no flow took the words, or one handed the turn back"
-    )
+        why(Trace(messages=[Message(1, "user", "hello", turn=1)]), Reply(1))
+    assert caught.value.hint.startswith("nothing was said in it: no flow took the words")
 
 
 def test_a_turn_that_failed_has_no_reply(make_flow: Make, make_talk: Make) -> None:
