@@ -222,6 +222,7 @@ class World:
 
     def __init__(self) -> None:
         self.calls = 0
+        self.clock = FakeClock()
 
     def flaky(self, args: dict[str, Any]) -> Any:
         self.calls += 1
@@ -234,11 +235,15 @@ class World:
             args["k"]["seen"] = [self.calls]
         return args
 
-    def engine(self, flows: list[dict[str, Any]], **options: Any) -> Engine:
+    def engine(
+        self, flows: list[dict[str, Any]], *, effect: str = "once", **options: Any
+    ) -> Engine:
+        """An engine with these flows and all that they may use."""
         tools = [
             {
                 "id": name,
                 "name": name,
+                "effect": effect,
                 "parameters": {"type": "object", "properties": {}},
                 "implementation": {"type": "local", "function": name},
             }
@@ -262,7 +267,7 @@ class World:
             globals={"b": {"x": [1]}},
             validate_on_init=False,
             logger=Nowhere(),
-            clock=FakeClock(),
+            clock=self.clock,
             max_steps=60,
             **options,
         )

@@ -25,7 +25,8 @@ def call(world: World, node: Node, scope: Scope) -> Outcome:
     args = _arguments(world, node, scope, tool)
     if not scope.kept("call"):
         scope.keep("call", scope.state.seq + 1)
-    return Need("tool", name, args, tool.effect if tool else "once")
+    # A tool that does not exist is refused: asking for it once more does no harm.
+    return Need("tool", name, args, tool.effect if tool else "reads")
 
 
 def _arguments(world: World, node: Node, scope: Scope, tool: Tool | None) -> Any:
