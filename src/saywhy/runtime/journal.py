@@ -19,8 +19,7 @@ from saywhy.errors import SaywhyError
 from saywhy.runtime.turn import TurnRun
 from saywhy.stores.store import LEASE_SECONDS, Claim, Prior, Store
 from saywhy.stores.store import Call as StoredCall
-from saywhy.trace.record import encode
-from saywhy.trace.shorten import shorten
+from saywhy.trace.shorten import rows_of
 from saywhy.values import dumps, freeze, loads_raw, seal
 
 UNKNOWN = "OutcomeUnknown"
@@ -86,7 +85,7 @@ class StoreJournal:
         kept = run.recorder.kept
         fresh = kept[self.written :]
         self.written = len(kept)
-        return [(commit.seq, encode(commit)) for commit in shorten(fresh, run.said.messages)]
+        return rows_of(fresh, run.said.messages)
 
     def _known(self, prior: Prior, need: Need, run: TurnRun) -> Answer | None:
         if prior.status == "diverged":

@@ -14,6 +14,7 @@ import msgspec
 
 from saywhy.chart.commit import Commit
 from saywhy.messages import Message
+from saywhy.trace.record import encode
 from saywhy.trace.redact import CUT, CUT_TAG
 from saywhy.trace.rewrite import Rewriter
 from saywhy.values import FrozenDict
@@ -31,10 +32,35 @@ def shorten(
 
     Hand in the messages of the same turn: the search looks through each of them.
     """
-    texts = [(message.seq, message.text) for message in messages if len(message.text) > longer_than]
+    texts = _long(messages, longer_than)
     if not texts:
         return list(commits)
     return [_shortened(commit, texts, longer_than) for commit in commits]
+
+
+def rows_of(commits: Iterable[Commit], messages: Iterable[Message]) -> list[tuple[int, bytes]]:
+    """What `shorten` gives as numbered JSON texts, for a store to keep."""
+    texts = _long(messages, LONG)
+    return [(commit.seq, _row(commit, texts)) for commit in commits]
+
+
+def _row(commit: Commit, texts: list[tuple[int, str]]) -> bytes:
+    row = encode(commit)
+    if not texts or not _may_hold_long(row):
+        return row
+    return encode(_shortened(commit, texts, LONG))
+
+
+def _may_hold_long(row: bytes) -> bool:
+    """Whether a long text may stand in the JSON: a look that costs a tenth of walking through it.
+
+    Between two quotes stands at most one text, unless a quote inside it is escaped.
+    """
+    return b"\\" in row or max(map(len, row.split(b'"'))) > LONG
+
+
+def _long(messages: Iterable[Message], longer_than: int) -> list[tuple[int, str]]:
+    return [(message.seq, message.text) for message in messages if len(message.text) > longer_than]
 
 
 def put_back(commit: Commit, messages: Mapping[int, Message]) -> Commit:
