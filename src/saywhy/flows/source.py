@@ -121,18 +121,19 @@ _ESCAPE: Final = re.compile(
 
 def _walk_double(text: str, span: Span, offset: int) -> int | None:
     """Double quotes: an escape is one character, and so are the two halves of a surrogate pair."""
-    at = span.start + 1
-    for _ in range(offset):
-        if text[at] == "\\":
-            escape = _ESCAPE.match(text, at)
-            at = escape.end() if escape else at + 1
-        elif text[at] in "\r\n" and span.style != "json":
+    at, end = span.start + 1, min(span.end, len(text))
+    while offset > 0 and at < end:
+        escape = text.find("\\", at, at + offset)
+        plain = (escape - at) if escape >= 0 else offset  # in one leap: a text may hold many names
+        if span.style != "json" and (
+            "\r" in text[at : at + plain] or "\n" in text[at : at + plain]
+        ):
             return None
-        else:
-            at += 1
-        if at >= span.end:
-            return None
-    return at
+        at, offset = at + plain, offset - plain
+        if escape >= 0:
+            found = _ESCAPE.match(text, at)
+            at, offset = found.end() if found else at + 1, offset - 1
+    return at if at < end else None
 
 
 def _walk_single(text: str, span: Span, offset: int) -> int | None:
