@@ -122,7 +122,8 @@ def close_frame(run: Run, cursor: Cursor, frame: Frame, ending: Ending) -> None:
 
     Branches that still run are cancelled first.
     """
-    close_branches(run, cursor, frame, ending.reason)
+    if frame.branches is not None:
+        close_branches(run, cursor, frame, ending.reason)
     chart = run.charts.find(frame.chart)
     close = run.language.close.get(chart.kind) if chart else None
     if chart is None or close is None:
@@ -219,7 +220,8 @@ def drop_scopes(run: Run, cursor: Cursor, scopes: Sequence[str]) -> None:
 
 
 def _is_named(run: Run, cursor: Cursor, scope: str) -> bool:
-    if any(base.scope == scope for base in cursor.state.bases.values()):
+    bases = cursor.state.bases
+    if bases and any(base.scope == scope for base in bases.values()):
         return True
     return any(
         frame.scope == scope or scope in frame.keeps

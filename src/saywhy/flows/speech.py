@@ -16,7 +16,7 @@ from saywhy.errors import FlowExecutionError
 from saywhy.expr.numbers import value_text
 from saywhy.flows.guidance import Pieces
 from saywhy.flows.world import World
-from saywhy.values import UNDEFINED, Key, freeze
+from saywhy.values import UNDEFINED, Key, freeze, raw
 
 QUEUE: Final[Key] = ("session", "queue")
 TENTATIVE: Final[Key] = ("session", "tentative")
@@ -113,4 +113,4 @@ def here(scope: Scope, text: str) -> Pieces:
 
 def plain(pieces: Any) -> str:
     """The text of stretches."""
-    return "".join(piece[0] for piece in pieces)
+    return "".join([piece[0] for piece in raw(pieces)])

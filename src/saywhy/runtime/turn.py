@@ -11,7 +11,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from saywhy.chart.cursor import Cursor
 from saywhy.chart.failure import failure_text
@@ -42,6 +42,8 @@ from saywhy.tools.limit import Limiter
 from saywhy.tools.tool import Tool
 from saywhy.trace.record import Recorder
 from saywhy.values import UNDEFINED, FrozenDict, freeze, thaw
+
+T = TypeVar("T")
 
 
 class Journal(Protocol):
@@ -160,7 +162,7 @@ class TurnRun:
 
     def _note_message(self, entry: Entry) -> Message:
         pii = bool(self.flow.frames and self.flow.top.data.get("pii"))
-        return self.said.hear(entry, self.machinery.clock.now(), pii=pii)
+        return self.said.hear(entry, self.session.last_activity, pii=pii)
 
     async def _finish(self, routing: Awaitable[None]) -> None:
         try:
@@ -404,8 +406,8 @@ class TurnRun:
         session.state.scopes.pop("routing", None)
         if not self.flow.frames:
             self.said.forget()
-        session.commits = [*session.commits, *self.recorder.kept][-KEPT_COMMITS:]
-        session.messages = session.messages[-KEPT_IN_MEMORY:]
+        session.commits = _newest([*session.commits, *self.recorder.kept], KEPT_COMMITS)
+        session.messages = _newest(session.messages, KEPT_IN_MEMORY)
 
     def _note_last_chat(self, response: str | None) -> None:
         """What no flow handled is remembered for the next detection. spec: flow-engine 1.2"""
@@ -438,6 +440,10 @@ class TurnRun:
             place=error.place,
             hint=hint,
         )
+
+
+def _newest(items: list[T], limit: int) -> list[T]:
+    return items if len(items) <= limit else items[-limit:]
 
 
 def answer_of(made: ToolAnswer) -> Answer:
