@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime
-from typing import Final, Self
+from typing import Any, Final, Self
 
 
 class _Undefined:
@@ -102,3 +102,31 @@ def same_number(one: float, other: float) -> bool:
     if math.isnan(one) or math.isnan(other):
         return math.isnan(one) and math.isnan(other)
     return one == other and math.copysign(1, one) == math.copysign(1, other)
+
+
+def date_from_tag(text: str | float | None) -> Date:
+    """The date behind what stands in a `$date` tag."""
+    if text is None:
+        return Date(math.nan)
+    if isinstance(text, str):
+        return Date.from_datetime(datetime.fromisoformat(text))
+    return Date(text)
+
+
+def date_tag(date: Date) -> Any:
+    """What stands in a `$date` tag: ISO text, a number out of its range, None if invalid."""
+    if math.isnan(date.milliseconds):
+        return None
+    return iso_from_milliseconds(date.milliseconds) or date.milliseconds
+
+
+def number_from_tag(text: str) -> float:
+    """The number behind what stands in a `$num` tag."""
+    return -0.0 if text == "-0" else NonFinite(text.replace("Infinity", "inf"))
+
+
+def number_tag(number: float) -> str:
+    """What stands in the `$num` tag of NaN or an infinity."""
+    if math.isnan(number):
+        return "NaN"
+    return "Infinity" if number > 0 else "-Infinity"

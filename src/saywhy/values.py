@@ -20,7 +20,18 @@ from typing import Any, Final, TypeAlias, TypeVar
 import msgspec
 
 from saywhy.errors import StateValueError
-from saywhy.scalars import UNDEFINED, BigInt, Date, NonFinite, iso_from_milliseconds, same_number
+from saywhy.scalars import (
+    UNDEFINED,
+    BigInt,
+    Date,
+    NonFinite,
+    date_from_tag,
+    date_tag,
+    iso_from_milliseconds,
+    number_from_tag,
+    number_tag,
+    same_number,
+)
 
 __all__ = [
     "UNDEFINED",
@@ -428,30 +439,6 @@ def untagged(tree: Any) -> Any:
     return tree
 
 
-def _date_from_tag(text: str | float | None) -> Date:
-    if text is None:
-        return Date(math.nan)
-    if isinstance(text, str):
-        return Date.from_datetime(datetime.fromisoformat(text))
-    return Date(text)
-
-
-def _date_tag(date: Date) -> Any:
-    if math.isnan(date.milliseconds):
-        return None
-    return iso_from_milliseconds(date.milliseconds) or date.milliseconds
-
-
-def _number_from_tag(text: str) -> float:
-    return -0.0 if text == "-0" else NonFinite(text.replace("Infinity", "inf"))
-
-
-def _number_tag(number: float) -> str:
-    if math.isnan(number):
-        return "NaN"
-    return "Infinity" if number > 0 else "-Infinity"
-
-
 def _undefined_from_tag(content: Any) -> Any:
     return UNDEFINED
 
@@ -466,9 +453,9 @@ def _object_from_tag(fields: dict[str, Any]) -> FrozenDict:
 
 _TAGS: Final[dict[str, Callable[[Any], Any]]] = {
     "$undefined": _undefined_from_tag,
-    "$num": _number_from_tag,
+    "$num": number_from_tag,
     "$bigint": _bigint_from_tag,
-    "$date": _date_from_tag,
+    "$date": date_from_tag,
     "$object": _object_from_tag,
 }
 
@@ -497,11 +484,11 @@ def _encode_extra(value: Any) -> Any:
     if value is UNDEFINED:
         return {"$undefined": True}
     if isinstance(value, NonFinite):
-        return {"$num": _number_tag(value)}
+        return {"$num": number_tag(value)}
     if isinstance(value, BigInt):
         return {"$bigint": str(value.value)}
     if isinstance(value, Date):
-        return {"$date": _date_tag(value)}
+        return {"$date": date_tag(value)}
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
