@@ -54,6 +54,17 @@ def test_the_keypad_is_withdrawn_once() -> None:
     assert scope.ops == []
 
 
+async def test_the_keypad_is_withdrawn_when_the_answer_cannot_be_taken() -> None:
+    """A step that raises leaves no question open."""
+    bad = {"patterns": [{"field": "x", "pattern": "["}]}
+    made = engine_of(flow(ask("x", digits={"max": 1}, inputValidation=bad)))
+    session = await talk(made, "Main")
+    assert session.cargo == {"digits": {"max": 1}}
+    with pytest.raises(FlowExecutionError) as caught:
+        await talk(made, "1", session=session)
+    assert caught.value.session.cargo == {}
+
+
 @pytest.mark.parametrize(
     ("setting", "on"),
     [(True, True), (False, False), (None, False), ("a === 1", True), ("a", True), ("ghost", False)],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from saywhy.chart.cursor import Cursor
@@ -10,7 +12,7 @@ from saywhy.chart.outcome import Call
 from saywhy.flows.commands import ORDER, WORDS, detect, help_text, status_text, steps_left
 from saywhy.flows.world import Options, World
 from saywhy.values import freeze
-from tests.flows.conftest import ask, flow, run, say, world_of
+from tests.flows.conftest import ask, engine_of, flow, run, say, talk, world_of
 
 ALL = frozenset(ORDER)
 
@@ -149,3 +151,22 @@ def test_a_frame_at_its_end_has_no_steps_left() -> None:
     assert steps_left(world.charts, frame) == 0
     frame.at, frame.chart = "/steps/0", "nobody"
     assert steps_left(world.charts, frame) == 0
+
+
+async def test_an_engine_understands_what_it_is_told_to() -> None:
+    """All commands, some, or none; guidance goes with the last of them."""
+    main = flow(ask("x", "q"), say("got {{x}}"))
+    settings: dict[str, Any] = {"guidance": {"enabled": True}}
+    some = engine_of(main, commands=["help"], **settings)
+    session = await talk(some, "Main")
+    assert session.response == (
+        "Processing Main - You can also 'cancel flow' or request 'help'.\n\nq"
+    )
+    assert (await talk(some, "cancel", session=session)).response == "got cancel"
+    helped = (await talk(some, "help", session=session)).response
+    assert helped is not None
+    assert helped.startswith("Flow Help")
+    none = engine_of(main, commands=False, **settings)
+    session = await talk(none, "Main")
+    assert session.response == "q"
+    assert (await talk(none, "help", session=session)).response == "got help"

@@ -138,3 +138,17 @@ async def test_the_same_words_twice_are_two_answers() -> None:
     engine = engine_of(flow(ask("x"), ask("y"), say("{{x}} {{y}}")))
     session: Any = await talk(engine, "Main", "same", "same")
     assert session.response == "same same"
+
+
+async def test_a_part_of_a_name_may_be_too_little() -> None:
+    """With the safe guard only entry points start so, and not by a syllable."""
+    helper = flow(say("nothing to do"), name="no-action-needed")
+    pay = flow(say("paid"), name="Notify and pay", primary=True)
+    assert (await talk(engine_of(helper, pay), "no")).response == "nothing to do"
+    safe = engine_of(helper, pay, partial_match="safe")
+    assert [(await talk(safe, text)).response for text in ("no", "action", "NOTIFY")] == [
+        None,
+        None,
+        "paid",
+    ]
+    assert (await talk(safe, "no-action-needed")).response == "nothing to do"

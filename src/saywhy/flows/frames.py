@@ -107,7 +107,7 @@ def close_flow(world: World, scope: Scope, ending: Ending) -> None:
         stamp = {"flowName": scope.frame.name, **declared, "endedBy": ENDED_BY[ending.how]}
         scope.set(OUTCOME, stamp)
     waiting = scope.frame.waiting
-    if waiting is not None and waiting.kind == "user":
+    if ending.error is not None or (waiting is not None and waiting.kind == "user"):
         withdraw_keypad(scope)
     if ending.how in ("completed", "failed"):
         _hand_over(world, scope, ending)
