@@ -34,11 +34,12 @@ from saywhy.stores.store import LEASE_SECONDS, Accepted, Claim, Store
 from saywhy.trace.record import Recorder, decode
 from saywhy.trace.redact import Policy, Redactor
 from saywhy.trace.trace import Trace
-from saywhy.values import dumps, loads_raw
+from saywhy.values import dumps, loads_into, loads_raw
 
 WAIT_SECONDS: Final = 30.0
 """How long a turn waits for another of the same conversation to end."""
 POLL_SECONDS: Final = 0.05
+_MESSAGE: Final = msgspec.json.Decoder(Message)
 LEFT_OPEN: Final = (asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit)
 """What stops a turn without being about it: it is taken up again."""
 
@@ -270,7 +271,7 @@ class Conversations:
         response = stored.get("response")
         if isinstance(response, int):
             found = await self.store.messages(session_id, after=response - 1, limit=1)
-            response = msgspec.convert(loads_raw(found[0].doc), Message).text if found else ""
+            response = loads_into(found[0].doc, _MESSAGE).text if found else ""
         return TurnReply(
             session_id,
             accepted.turn_no,
@@ -318,7 +319,7 @@ class Conversations:
         messages: list[Message] = []
         after = 0
         while rows := await self.store.messages(session_id, after=after, limit=500):
-            messages += [msgspec.convert(loads_raw(row.doc), Message) for row in rows]
+            messages += [loads_into(row.doc, _MESSAGE) for row in rows]
             after = rows[-1].seq
         for digest in {commit.chart for commit in commits}:
             await self._know_chart(digest)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from saywhy.chart.model import Charts
 from saywhy.errors import CallerError, UnknownFlow
-from saywhy.values import Date, dumps, freeze, loads_raw
+from saywhy.values import Date, dumps, freeze, loads_into
 
 ROLES = ("user", "assistant")
 LATEST = 8.64e15
@@ -74,7 +74,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     @classmethod
     def from_json(cls, data: bytes) -> Entry:
         """The entry written by `to_json`."""
-        return msgspec.convert(loads_raw(data), cls)
+        return loads_into(data, _DECODER)
 
     def check_start(self, charts: Charts) -> None:
         """Raise `UnknownFlow` when the host starts a flow that does not exist."""
@@ -85,6 +85,9 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
             flows = [one for one in charts if one.kind == "flow"]
             known = [*(one.id for one in flows), *(one.name for one in flows)]
             raise UnknownFlow(str(self.start["flow"]), known)
+
+
+_DECODER: Final = msgspec.json.Decoder(Entry)
 
 
 def _text(content: Any) -> str:

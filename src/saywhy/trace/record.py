@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
@@ -17,12 +16,9 @@ import msgspec
 from saywhy.chart.commit import Commit
 from saywhy.errors import CallerError
 from saywhy.trace.redact import USUAL, Policy, Redactor
-from saywhy.values import dumps, loads_raw
+from saywhy.values import dumps, loads_into
 
 Listener = Callable[[Commit], object]
-
-_TAG: Final = b'"$'
-"""Stands in every text with values that JSON has no word for; others are read in one step."""
 
 _DECODER: Final = msgspec.json.Decoder(Commit)
 
@@ -92,12 +88,8 @@ def encode(commit: Commit) -> bytes:
 
 def decode(data: bytes | str) -> Commit:
     """The commit written by `encode`. Raises `CallerError` for anything else."""
-    text = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     try:
-        if _TAG not in text:
-            with suppress(msgspec.DecodeError):  # a lone surrogate: only `loads_raw` reads it
-                return _DECODER.decode(text)
-        return from_tree(loads_raw(text))
+        return loads_into(data, _DECODER)
     except ValueError as error:
         raise CallerError(f"this is no commit: {error}") from error
 
