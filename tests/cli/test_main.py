@@ -8,6 +8,8 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import pytest
+
 from .conftest import Run
 
 PROGRAM = Path(sys.executable).with_name("saywhy")
@@ -75,3 +77,47 @@ def seconds_of_help() -> float:
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0
     return used.ru_utime + used.ru_stime
+
+
+FLOW = """
+- id: f
+  name: F
+  steps:
+    - {id: ask, type: SAY-GET, variable: n, value: "n?"}
+    - {id: say, type: SAY, value: "got {{n}}"}
+"""
+
+
+def in_a_shell(folder: Path, words: str, text: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    (folder / "f.yaml").write_text(FLOW, encoding="utf-8")
+    return subprocess.run(
+        f'"{PROGRAM}" {words}',
+        shell=True,
+        cwd=folder,
+        input=text,
+        capture_output=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_empty_ones(tmp_path: Path, closed: str) -> None:
+    """A program that is started without some of its streams does what it can do without them."""
+    done = in_a_shell(tmp_path, f"chat f.yaml --new --json {closed}")
+    assert (done.returncode, b"Traceback" in done.stderr) == (0, False)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_output_that_cannot_be_written(tmp_path: Path) -> None:
+    """One clear message where there is still a place for it."""
+    done = in_a_shell(tmp_path, "draw f.yaml > /dev/full")
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"saywhy: this cannot be written: No space left on device")
+    assert b"Exception ignored" not in done.stderr
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    """They are read as question marks in their place; the conversation goes on."""
+    done = in_a_shell(tmp_path, "chat f.yaml --new --no-guidance", b"F\na\xff\xfeb\n")
+    assert done.returncode == 0
+    assert done.stdout.decode() == "n?\ngot a\ufffd\ufffdb\n"

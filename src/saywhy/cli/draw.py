@@ -34,7 +34,7 @@ def draw(
         raise DefinitionError(errors)
     for problem in errors:
         err().line(problem.render())
-    out().stream.write(picture(library, flow))
+    out().line(picture(library, flow).rstrip("\n"))
     raise typer.Exit(1 if errors else 0)
 
 

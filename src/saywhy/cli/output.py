@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final, TextIO
 
-from saywhy.errors import DefinitionError, SaywhyError
+from saywhy.errors import DefinitionError, OutsideError, SaywhyError
 
 STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
@@ -25,11 +27,19 @@ class Screen:
 
     def line(self, text: str = "", style: str = "") -> None:
         """Write a text and a line end, at once."""
-        if style and self.is_terminal:
-            self._colours().print(text, style=style, markup=False, highlight=False, soft_wrap=True)
-        else:
-            print(text, file=self.stream)
-        self.stream.flush()
+        try:
+            if style and self.is_terminal:
+                options = {"markup": False, "highlight": False, "soft_wrap": True}
+                self._colours().print(text, style=style, **options)
+            else:
+                print(text, file=self.stream)
+            self.stream.flush()
+        except BrokenPipeError:  # whoever read has left: the program ends without a word
+            raise
+        except OSError as error:
+            _give_up(self.stream)
+            hint = "the conversation, if there is one, is kept all the same"
+            raise OutsideError(f"this cannot be written: {error.strerror}", hint=hint) from error
 
     def _colours(self) -> Any:
         if self._console is None:
@@ -77,8 +87,29 @@ def described(error: SaywhyError) -> str:
 
 
 def make_streams_safe() -> None:
-    """What a terminal cannot show is written as an escape instead of ending the program."""
-    for stream in (sys.stdout, sys.stderr):
+    """Streams that were closed are empty ones, and no byte or character ends the program.
+
+    What a terminal cannot show is written as an escape; what is no text in its encoding is read as
+    question marks.
+    """
+    for name, mode, errors in (
+        ("stdin", "r", "replace"),
+        ("stdout", "w", "backslashreplace"),
+        ("stderr", "w", "backslashreplace"),
+    ):
+        stream = getattr(sys, name)
+        if stream is None:  # opened in this order, each gets the number it should have
+            empty = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - stays open
+            setattr(sys, name, empty)
+            continue
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
+            reconfigure(errors=errors)
+
+
+def _give_up(stream: TextIO) -> None:
+    """What is left in the buffer goes nowhere, or Python would try it again on its way out."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
