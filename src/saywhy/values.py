@@ -54,6 +54,7 @@ __all__ = [
     "raw",
     "same",
     "seal",
+    "seal_fields",
     "set_path",
     "tagged",
     "thaw",
@@ -166,6 +167,14 @@ def seal(value: Any) -> Any:
     if kind is list:
         return FrozenList(value)
     return value
+
+
+def seal_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    """`fields`, a dict of ours, with every value in it sealed."""
+    for name, value in fields.items():
+        if type(value) is dict or type(value) is list:
+            fields[name] = seal(value)
+    return fields
 
 
 def raw(value: Any) -> Any:

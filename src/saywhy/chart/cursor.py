@@ -15,7 +15,7 @@ import msgspec
 
 from saywhy.chart.outcome import Answer, Need
 from saywhy.errors import DamagedSession
-from saywhy.values import UNDEFINED, FrozenDict, dumps, loads_raw, seal
+from saywhy.values import UNDEFINED, FrozenDict, dumps, loads_raw, seal_fields
 
 
 class Base(msgspec.Struct, omit_defaults=True):
@@ -169,8 +169,7 @@ class Cursor(msgspec.Struct, omit_defaults=True):
             cursor.state = state
             return cursor
         for variables in cursor.state.scopes.values():
-            for name, value in variables.items():
-                variables[name] = seal(value)
+            seal_fields(variables)
         return cursor
 
     def walk(self) -> Iterator[Frame]:

@@ -21,7 +21,7 @@ from saywhy.messages import Message
 from saywhy.runtime.damage import FORMAT, check_frames, read_cursor, read_document
 from saywhy.runtime.frame_view import FrameView, steps_of_frame
 from saywhy.trace.trace import Trace
-from saywhy.values import UNDEFINED, FrozenDict, dumps, freeze, same, seal, thaw
+from saywhy.values import UNDEFINED, FrozenDict, dumps, freeze, same, seal_fields, thaw
 
 KEPT_MESSAGES: Final = 20
 """Newest messages that stand in the session itself; all stand in the store."""
@@ -300,9 +300,7 @@ class Session:
             document.session_id, document.user_id, document.language, charts, document.created_at
         )
         session.cursor = read_cursor(document.cursor, warn)
-        session.state.scopes["cargo"] = {
-            name: seal(value) for name, value in (document.cargo or {}).items()
-        }
+        session.state.scopes["cargo"] = seal_fields(document.cargo or {})
         session._set_facts(document.language)
         session.routing = Cursor.from_tree({"frames": document.routing or []}, session.state)
         session.last_activity = document.last_activity
