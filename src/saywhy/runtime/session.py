@@ -263,8 +263,6 @@ class Session:
         """What the next turn needs, and what hosts read. Long texts stand in `messages` once."""
         scopes = {name: values for name, values in self.state.scopes.items() if name != "cargo"}
         state = msgspec.structs.replace(self.state, scopes=scopes).for_json()
-        changed, gone = self.cargo_changes()
-        cargo = {**self.state.scopes["cargo"], **changed}
         return {
             "format": FORMAT,
             "sessionId": self.session_id,
@@ -273,13 +271,20 @@ class Session:
             "createdAt": self.created_at,
             "lastActivity": self.last_activity,
             "version": self.version,
-            "cargo": FrozenDict({key: cargo[key] for key in cargo if key not in gone}),
+            "cargo": FrozenDict(self._cargo_now()),
             "lastChat": self.last_chat,
             "messageSeq": self.message_seq,
             "messages": self._kept_messages(),
             "cursor": {"frames": self.cursor.frames, "state": state},
             "routing": self.routing.frames,
         }
+
+    def _cargo_now(self) -> dict[str, Any]:
+        known = self.state.scopes["cargo"]
+        changed, gone = self.cargo_changes()
+        if not changed and not gone:
+            return known
+        return {name: value for name, value in {**known, **changed}.items() if name not in gone}
 
     def _kept_messages(self) -> list[Message]:
         wanted = {*self.last_chat.values()}
