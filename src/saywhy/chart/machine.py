@@ -226,8 +226,7 @@ class Run(msgspec.Struct, eq=False):
             problem = self._unknown(names) or self._too_wide(names) or self._too_deep(cursor)
         if problem is None:
             return outcome
-        scope.discard()
-        return Fail(problem)
+        return _failed(self.language.steps[scope.node.kind], scope.node, scope, problem)
 
     def _unknown(self, names: Sequence[str]) -> Exception | None:
         for name in names:
