@@ -20,8 +20,11 @@ class Span(msgspec.Struct, frozen=True, array_like=True):
     commit: int
 
 
-class Message(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One message. `seq` counts from 1 within the conversation."""
+class Message(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """One message. `seq` counts from 1 within the conversation.
+
+    Nothing in it can lead back to it, so the garbage collector need not look.
+    """
 
     seq: int
     role: Role
