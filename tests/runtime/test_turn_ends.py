@@ -12,6 +12,7 @@ import pytest
 
 from saywhy import CallerError, DamagedSession, Engine, SaywhyError, SqliteStore, quick
 from saywhy.errors import OutsideError
+from saywhy.runtime.entry import Entry
 from saywhy.stores.store import LEASE_SECONDS, Claim
 from tests.runtime.conftest import PAY
 
@@ -382,3 +383,45 @@ class Nowhere:
         """Nothing."""
 
     info = warn = error = debug
+
+
+async def test_turns_left_behind_do_not_wait_for_one_another(tmp_path: Path) -> None:
+    """Those of several conversations are taken up at the same time, those of one in their order."""
+    met = asyncio.Barrier(3)
+
+    async def pay(args: dict[str, Any]) -> str:
+        async with asyncio.timeout(4):
+            await met.wait()
+        return "receipt"
+
+    async with engine_on(tmp_path / "store.sqlite3") as engine:
+        store = engine.store
+        assert store is not None
+        for name in ("c1", "c2", "c3"):
+            await store.accept(name, "m1", Entry.of("F").to_json(), user_id="")
+        await store.accept("c1", "m2", Entry.of("again").to_json(), user_id="")
+    options = calls_of(["pay"], functions={"pay": pay})
+    async with engine_on(tmp_path / "store.sqlite3", **options) as engine:
+        assert await engine.recover() == 4
+        for name in ("c1", "c2", "c3"):
+            reply = await engine.take_turn(name, "F", message_id="m1")
+            assert (reply.response, reply.repeated) == ("gave receipt", True)
+        assert (await engine.take_turn("c1", "again", message_id="m2")).response is None
+
+
+async def test_recovering_stops_where_the_store_does(tmp_path: Path) -> None:
+    """A full disk is told, instead of being met over and over; nothing is left running."""
+    store = SqliteStore(tmp_path / "store.sqlite3")
+
+    async def pay(args: dict[str, Any]) -> str:
+        await store._writer.do(lambda db: db.execute("PRAGMA max_page_count = 1"))
+        return "x" * 100_000
+
+    options = calls_of(["pay"], functions={"pay": pay}, store=store)
+    async with engine_on(store.path, **options) as engine:
+        for name in ("c1", "c2"):
+            await store.accept(name, "m1", Entry.of("F").to_json(), user_id="")
+        with pytest.raises(OutsideError, match="there is no room left for it"):
+            await engine.recover()
+        await asyncio.sleep(0.05)  # a write that was under way comes to its own end
+        assert len(asyncio.all_tasks()) == 1

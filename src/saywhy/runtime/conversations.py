@@ -40,6 +40,8 @@ WAIT_SECONDS: Final = 30.0
 """How long a turn waits for another of the same conversation to end."""
 POLL_SECONDS: Final = 0.05
 _MESSAGE: Final = msgspec.json.Decoder(Message)
+MAX_RECOVERED: Final = 16
+"""Turns that `recover` runs at the same time: one that takes long must not hold up the others."""
 LEFT_OPEN: Final = (asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit)
 """What stops a turn without being about it: it is taken up again."""
 
@@ -127,11 +129,25 @@ class Conversations:
         await self._keep_charts()
         for left in [session_id] if session_id is not None else list(self._left):
             await self._let_go(left)
-        done = 0
-        while (claim := await self._claim(session_id)) is not None:
-            await self._run_claimed(claim, mine=0)
-            done += 1
-        return done
+        running: set[asyncio.Task[TurnReply | None]] = set()
+        count = 0
+        try:
+            while True:
+                claim = await self._claim(session_id)
+                if claim is not None:
+                    running.add(asyncio.create_task(self._run_claimed(claim, mine=0)))
+                    count += 1
+                elif not running:
+                    return count
+                if claim is None or len(running) >= MAX_RECOVERED:
+                    # One that ends may also make room for the next of its conversation.
+                    done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                    for turn in done:
+                        turn.result()
+        finally:
+            for turn in running:
+                turn.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
 
     async def _claim(self, session_id: str | None) -> Claim | None:
         return await self.store.claim(self.worker, self.lease_seconds, session_id)
