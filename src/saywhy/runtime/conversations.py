@@ -244,7 +244,7 @@ class Conversations:
         await self.store.finish(
             claim,
             dumps(session.document()),
-            dumps(_stored(session, run.recorder.redactor)),
+            dumps(_stored(reply, session.reply_message, run.recorder.redactor)),
             messages=self._messages(run),
             commits=journal.rows(run),
             previous_result=journal.unstored,
@@ -372,15 +372,15 @@ def reply_of(session: Session, turn_no: int) -> TurnReply:
     )
 
 
-def _stored(session: Session, redactor: Redactor) -> dict[str, Any]:
+def _stored(reply: TurnReply, message: int, redactor: Redactor) -> dict[str, Any]:
     """A reply as its turn keeps it: the text stands in the message it points at."""
-    reply: Mapping[str, Any] = {
-        "response": session.reply_message or session.response,
-        "calls": session.last_turn_tool_calls,
-        "outcome": redactor.value(session.last_flow_outcome),
-        "dispatch": session.last_turn_dispatch,
+    kept: Mapping[str, Any] = {
+        "response": message or reply.response,
+        "calls": reply.last_turn_tool_calls,
+        "outcome": redactor.value(reply.last_flow_outcome),
+        "dispatch": reply.last_turn_dispatch,
     }
-    return {name: value for name, value in reply.items() if value is not None and value != []}
+    return {name: value for name, value in kept.items() if value is not None and value != []}
 
 
 def _error_json(error: BaseException) -> str:
