@@ -448,22 +448,14 @@ def untagged(tree: Any) -> Any:
     return tree
 
 
-def _undefined_from_tag(content: Any) -> Any:
-    return UNDEFINED
-
-
-def _bigint_from_tag(digits: str) -> BigInt:
-    return BigInt(int(digits))
-
-
 def _object_from_tag(fields: dict[str, Any]) -> FrozenDict:
     return FrozenDict({key: untagged(item) for key, item in fields.items()})
 
 
 _TAGS: Final[dict[str, Callable[[Any], Any]]] = {
-    "$undefined": _undefined_from_tag,
+    "$undefined": lambda content: UNDEFINED,
     "$num": number_from_tag,
-    "$bigint": _bigint_from_tag,
+    "$bigint": lambda digits: BigInt(int(digits)),
     "$date": date_from_tag,
     "$object": _object_from_tag,
 }
