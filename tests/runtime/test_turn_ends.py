@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from saywhy import CallerError, DamagedSession, Engine, SaywhyError, SqliteStore, quick
 from saywhy.errors import OutsideError
 from saywhy.runtime.entry import Entry
+from saywhy.stores.memory import MemoryStore
 from saywhy.stores.store import LEASE_SECONDS, Claim
 from tests.runtime.conftest import PAY
 
@@ -425,3 +427,54 @@ async def test_recovering_stops_where_the_store_does(tmp_path: Path) -> None:
             await engine.recover()
         await asyncio.sleep(0.05)  # a write that was under way comes to its own end
         assert len(asyncio.all_tasks()) == 1
+
+
+class Leisurely(MemoryStore):
+    """Whoever writes here can be cancelled before the write and after it."""
+
+    async def write(self, name: str, *args: Any, **options: Any) -> Any:
+        await asyncio.sleep(0)
+        written = await getattr(super(), name)(*args, **options)
+        await asyncio.sleep(0)
+        return written
+
+    accept_and_claim = partialmethod(write, "accept_and_claim")
+    intent = partialmethod(write, "intent")
+    result = partialmethod(write, "result")
+    finish = partialmethod(write, "finish")
+    renew = partialmethod(write, "renew")
+
+
+async def test_cancelled_at_any_moment_a_turn_goes_on(recwarn: pytest.WarningsRecorder) -> None:
+    """At each step of the event loop, once: the same words come, and nothing acts twice."""
+    made: list[str] = []
+
+    async def call(name: str) -> str:
+        made.append(name)
+        await asyncio.sleep(0)
+        return name
+
+    names = ("look", "pay")
+    functions: dict[str, Any] = {name: (lambda args, name=name: call(name)) for name in names}
+    options = calls_of([*names], functions={**functions, "later": call})
+    options["flows"][0]["steps"].insert(1, {"type": "SAY", "value": "{{later('so')}}"})
+    options["tools"][0]["effect"] = "reads"
+    replies: list[str] = []
+    for steps in range(1000):
+        made.clear()
+        async with engine_on(Path(), **options, store=Leisurely()) as engine:
+            turn = asyncio.create_task(engine.take_turn("c1", "F", message_id="m1"))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            turn.cancel()
+            await asyncio.wait({turn})
+            reply = await engine.take_turn("c1", "F", message_id="m1")
+            replies.append(reply.response or "")
+            assert made.count("pay") <= 1
+            assert len(await engine.store.messages("c1")) == 2  # type: ignore[union-attr]
+            if not turn.cancelled():
+                break
+    assert 10 < len(replies) < 100, "the turn was cancelled at each of its steps, not for ever"
+    told = "pay did not work: pay was interrupted, and nobody knows whether it took effect"
+    assert {*replies} == {"so\n\ngave look pay", f"so\n\n{told}"}
+    assert not recwarn.list

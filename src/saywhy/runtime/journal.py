@@ -69,10 +69,10 @@ class StoreJournal:
         self.unstored = (seq, dumps(answer))
         return answer
 
-    async def waiting(self, work: Awaitable[Answer]) -> Answer:
+    async def waiting(self, work: Callable[[], Awaitable[Answer]]) -> Answer:
         """What `work` gives. What the last call gave must not wait for it."""
         await self.keep()
-        return await self._held(work)
+        return await self._held(work())
 
     async def keep(self) -> None:
         """Store the newest result, if it is not. One that came too late to save is kept as well."""

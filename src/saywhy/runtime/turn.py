@@ -11,6 +11,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from saywhy.chart.cursor import Cursor
@@ -55,7 +56,7 @@ class Journal(Protocol):
         """Make the call, or give the answer already on record."""
         ...
 
-    async def waiting(self, work: Awaitable[Answer]) -> Answer:
+    async def waiting(self, work: Callable[[], Awaitable[Answer]]) -> Answer:
         """What `work` gives; it may take long and is no journaled call."""
         ...
 
@@ -69,9 +70,9 @@ class NoJournal:
         """Make the call."""
         return await call()
 
-    async def waiting(self, work: Awaitable[Answer]) -> Answer:
+    async def waiting(self, work: Callable[[], Awaitable[Answer]]) -> Answer:
         """Wait for it."""
-        return await work
+        return await work()
 
 
 @dataclass(slots=True)
@@ -272,9 +273,9 @@ class TurnRun:
             case "tool":
                 return await self._tool(need)
             case "function":
-                return await self.journal.waiting(self._function(need))
+                return await self.journal.waiting(partial(self._function, need))
             case "timer":
-                return await self.journal.waiting(self._pause(need))
+                return await self.journal.waiting(partial(self._pause, need))
             case _:
                 raise FlowExecutionError(f"nobody here can answer a need for {need.kind}")
 
