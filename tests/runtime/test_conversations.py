@@ -16,6 +16,7 @@ from saywhy.errors import (
     SessionBusy,
     UnknownFlow,
 )
+from saywhy.flows import turn as routing
 from saywhy.messages import Message
 from saywhy.runtime.engine import Engine
 from saywhy.stores.memory import MemoryStore
@@ -245,3 +246,28 @@ async def test_a_document_that_is_none_is_reported() -> None:
         await engine.take_turn("c1", "Main", message_id="m1", user_id="ann")
     with pytest.raises(DamagedSession):
         await engine.session("c1")
+
+
+async def test_a_turn_goes_on_in_the_routing_it_began_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A newer version of this library may route otherwise; a turn under way is not lost by that."""
+    store, at_work, hold = MemoryStore(), asyncio.Event(), [True]
+
+    async def t(args: dict[str, Any]) -> str:
+        at_work.set()
+        if hold:
+            await asyncio.sleep(60)
+        return "done"
+
+    tool = {**local_tool("t"), "effect": "reads"}
+    flows, options = [flow(use("t"), say("{{x}}"))], {"tools": [tool], "functions": {"t": t}}
+    flows[0]["steps"][0]["variable"] = "x"
+    old = Engine(flows=flows, **options, validate_on_init=False, store=store)
+    turn = asyncio.create_task(old.take_turn("c1", "Main", message_id="m1"))
+    await at_work.wait()
+    turn.cancel()
+    await asyncio.wait({turn})
+    hold.clear()
+    nodes = (*routing.NODES, ("later", "what a later version does as well"))
+    monkeypatch.setattr(routing, "NODES", nodes)
+    new = Engine(flows=flows, **options, validate_on_init=False, store=store)
+    assert (await new.take_turn("c1", "Main", message_id="m1")).response == "done"

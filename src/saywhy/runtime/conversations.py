@@ -317,9 +317,9 @@ class Conversations:
         return session
 
     async def session_of(self, data: bytes) -> Session:
-        """The session in a document, with the flow versions that its frames run on."""
+        """The session in a document, with the versions of flows and routing it stands in."""
         session = Session.from_json(data, self.machinery.charts, self.machinery.warn)
-        for frame in session.cursor.walk():
+        for frame in (*session.cursor.walk(), *session.routing.walk()):
             await self._know_chart(frame.chart)
         return session
 
