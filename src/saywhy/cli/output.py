@@ -6,6 +6,7 @@ What a program may read goes to standard output; what is said about the run goes
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from contextlib import suppress
@@ -13,6 +14,9 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from saywhy.errors import DefinitionError, OutsideError, SaywhyError
+
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""All of them but the tab and the line end."""
 
 STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
@@ -26,7 +30,13 @@ class Screen:
         self._console: Any = None
 
     def line(self, text: str = "", style: str = "") -> None:
-        """Write a text and a line end, at once."""
+        """Write a text and a line end, at once.
+
+        At a terminal no control character gets through: what a user or a tool said must not move
+        the cursor, change the title or clear the screen of whoever reads about it.
+        """
+        if self.is_terminal:
+            text = _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
         try:
             if style and self.is_terminal:
                 options = {"markup": False, "highlight": False, "soft_wrap": True}
