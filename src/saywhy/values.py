@@ -308,7 +308,7 @@ def get_path(value: Any, path: Sequence[str | int]) -> Any:
     for part in path:
         kind = type(value)
         if kind is FrozenDict:
-            value = value.raw
+            value = value._raw
             kind = dict
         if kind is dict:
             value = value.get(part, UNDEFINED)
@@ -479,7 +479,8 @@ _PLAIN: Final = frozenset({str, int, float, bool, type(None), dict, list, tuple}
 def _encode_extra(value: Any) -> Any:
     kind = type(value)
     if kind is FrozenDict:
-        return {"$object": value.raw} if _looks_like_tag(value.raw) else value.raw
+        tree = value._raw
+        return {"$object": tree} if len(tree) == 1 and _looks_like_tag(tree) else tree
     if kind is FrozenList:
         return value.raw
     if value is UNDEFINED:
