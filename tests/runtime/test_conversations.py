@@ -271,3 +271,54 @@ async def test_a_turn_goes_on_in_the_routing_it_began_in(monkeypatch: pytest.Mon
     monkeypatch.setattr(routing, "NODES", nodes)
     new = Engine(flows=flows, **options, validate_on_init=False, store=store)
     assert (await new.take_turn("c1", "Main", message_id="m1")).response == "done"
+
+
+async def test_a_message_nobody_waits_for_is_processed_all_the_same() -> None:
+    """Its sender was told to ask again; it does not stay behind until somebody does."""
+    store, go_on = MemoryStore(), asyncio.Event()
+
+    async def t(args: dict[str, Any]) -> str:
+        await go_on.wait()
+        return "done"
+
+    options: dict[str, Any] = {"tools": [local_tool("t")], "functions": {"t": t}}
+    flows = [flow(use("t"), ask("x"), say("then {{x}}"))]
+    options |= {"guidance": {"enabled": False}, "validate_on_init": False}
+    async with Engine(flows=flows, **options, store=store) as engine:
+        first = asyncio.create_task(engine.take_turn("c1", "Main", message_id="m1"))
+        await asyncio.sleep(0)
+        for _ in range(2):
+            with pytest.raises(SessionBusy, match=r"another turn of c1 has been running for 0.01"):
+                await engine.take_turn("c1", "5", message_id="m2", wait_seconds=0.01)
+        go_on.set()
+        assert (await first).response == "?"
+        async with asyncio.timeout(5):
+            while [turn.status for turn in await store.turns("c1")] != ["done", "done"]:
+                await asyncio.sleep(0.01)
+        assert (await engine.take_turn("c1", "5", message_id="m2")).response == "then 5"
+
+
+async def test_closing_leaves_what_waits_to_the_next(caplog: pytest.LogCaptureFixture) -> None:
+    """No task goes on without a store; the message is there when it is opened again."""
+    store, at_work, hold = MemoryStore(), asyncio.Event(), [True]
+
+    async def t(args: dict[str, Any]) -> str:
+        at_work.set()
+        while hold:
+            await asyncio.sleep(0.01)
+        return "done"
+
+    options: dict[str, Any] = {"tools": [local_tool("t")], "functions": {"t": t}}
+    engine = Engine(flows=[flow(use("t"), ask("x"))], **options, store=store)
+    async with engine:
+        first = asyncio.create_task(engine.take_turn("c1", "Main", message_id="m1"))
+        await at_work.wait()
+        with pytest.raises(SessionBusy):
+            await engine.take_turn("c1", "5", message_id="m2", wait_seconds=0)
+    assert len(asyncio.all_tasks()) == 2, "the turn itself is its caller's"
+    hold.clear()
+    await asyncio.wait({first})
+    async with engine:
+        assert await engine.recover() >= 1
+        assert [turn.status for turn in await store.turns("c1")] == ["done", "done"]
+    assert "never retrieved" not in caplog.text

@@ -79,6 +79,17 @@ class Conversations:
         self._charts_kept = False
         self._left: dict[str, StoreJournal] = {}
         """By conversation: turns that stopped without an end, which the store was not told yet."""
+        self._minded: dict[str, asyncio.Task[None]] = {}
+        """By conversation: who sees to it that what was accepted is processed."""
+
+    async def close(self) -> None:
+        """Leave what is open to whoever opens the store next, and close it."""
+        here = asyncio.get_running_loop()
+        tasks = [task for task in self._minded.values() if task.get_loop() is here]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.store.close()
 
     # ------------------------------------------------------------ turns
 
@@ -113,6 +124,7 @@ class Conversations:
                 if reply is not None and claim.turn_no == accepted.turn_no:
                     return reply
             elif self.machinery.clock.now() > deadline:
+                self._mind(session_id)
                 raise SessionBusy(
                     f"another turn of {session_id} has been running for {wait_seconds:g} seconds",
                     hint="the message was accepted and will be processed; ask again with its id",
@@ -123,6 +135,25 @@ class Conversations:
                 session_id, message_id, entry.to_json(), user_id=user_id
             )
             claim = await self._claim(session_id) if accepted.status in ("new", "running") else None
+
+    def _mind(self, session_id: str) -> None:
+        """Nobody waits for an accepted message any more: run it when its time comes."""
+        task = self._minded.get(session_id)
+        if task is None or task.done():
+            self._minded[session_id] = asyncio.create_task(self._until_idle(session_id))
+
+    async def _until_idle(self, session_id: str) -> None:
+        try:
+            while True:
+                await self.recover(session_id)
+                stored = await self.store.session(session_id)
+                if stored is None or not stored.running:
+                    break
+                await self.store.wait_work(POLL_SECONDS)
+        except SaywhyError as error:
+            self.machinery.error(f"what waits in {session_id} stays for later: {error}")
+        finally:
+            self._minded.pop(session_id, None)
 
     async def recover(self, session_id: str | None = None) -> int:
         """Run every turn that was accepted and not ended; gives how many there were."""

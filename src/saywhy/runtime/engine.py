@@ -305,7 +305,7 @@ class Engine:
 
     async def __aexit__(self, *ignored: object) -> None:
         if self._conversations is not None:
-            await self._conversations.store.close()
+            await self._conversations.close()
 
 
 def _must_be_session(given: object) -> None:
