@@ -42,6 +42,8 @@ USER = {"name": "Ann", "age": 41, "tags": ["a", "b"], "address": {"city": "Bern"
         ("user.name // the name", "Ann"),
         ("[1,2,3].at(-1)", 3),
         ("this", UNDEFINED),
+        ("(x => {label: x})(1)", UNDEFINED),
+        ("(x => {a: 1, x})(1)", UNDEFINED),
         ("new Set([1, 1]).size", 1),
         ("user.hasOwnProperty('name')", True),
         ("user.constructor === Object", True),

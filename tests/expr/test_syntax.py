@@ -65,6 +65,9 @@ def test_problem(source: str, message: str, pointed: str) -> None:
         ("const x = 1", "write only the value, and let a SET step name the variable"),
         ("for (;;) {}", "wrap it in a function: `(() => { … })()`"),
         ("a; b", "join two expressions with a comma; the last one is the result"),
+        ("a.map(x => {y: x, z: 1})", "put round brackets around the object: `=> ({ … })`"),
+        ("a.map(x => {...x})", "put round brackets around the object: `=> ({ … })`"),
+        ("x => {[x]: 1}[0]", "put round brackets around the object: `=> ({ … })`"),
     ],
 )
 def test_hint(source: str, hint: str) -> None:
@@ -90,6 +93,9 @@ def test_too_long() -> None:
         " \n a // note\n",
         "/* before */ a",
         "x => x",
+        "x => {y: x}",
+        "x => ({y: x, z: 1})",
+        "x => { {x} }",
         "function () {}",
         "class {}",
         "async () => await 1",

@@ -138,6 +138,8 @@ class Walk:
             self.handlers.append(body)
         elif kind in _FUNCTIONS | _LOOPS and body is not None:
             self.bodies.append(body)
+            if body.type != "statement_block" and self.source.spelling(body).startswith("{"):
+                self._braces(body)
         elif kind == "regex":
             self.patterns.append(node)
         elif kind == "spread_element":
@@ -192,6 +194,29 @@ class Walk:
         if message and self.problem is None:
             self.problem = SyntaxProblem(message, self.source.span(item.node))
 
+    def _braces(self, body: Node) -> None:
+        """Braces behind `=>` are a block, though the parser prefers to see an object."""
+        arrow = body.parent
+        is_arrow = arrow is not None and arrow.type == "arrow_function"
+        if is_arrow and not _is_block(body) and self.problem is None:
+            start = self.source.span(body)[0]
+            self.problem = SyntaxProblem(_BLOCK, (start, start + 1), _BLOCK_HINT)
+
+
+def _is_block(braces: Node) -> bool:
+    """Whether what looks like an object can be a block: `{a: 1, b}`, where `a` is a label."""
+    first, *others = braces.named_children or [braces]
+    key = first.child_by_field_name("key")
+    return (
+        braces.type == "object"
+        and key is not None
+        and key.type == "property_identifier"
+        and all(other.type == "shorthand_property_identifier" for other in others)
+    )
+
+
+_BLOCK: Final = '"{" behind "=>" begins a block of statements, not an object'
+_BLOCK_HINT: Final = "put round brackets around the object: `=> ({ … })`"
 
 _NAMES: Final = frozenset(
     {"identifier", "shorthand_property_identifier", "shorthand_property_identifier_pattern"}
