@@ -35,7 +35,7 @@ class Condition(msgspec.Struct, frozen=True, omit_defaults=True):
     branch: str = ""
     read: tuple[tuple[Key, Any], ...] = ()
     error: str = ""
-    """Why it counted as false although it could not be evaluated."""
+    """Why it counted as false although it could not be evaluated; what a validator said."""
     rule: int | None = None
     """Number of the rule it belongs to, from 0, where several make up one rule."""
     label: str = ""

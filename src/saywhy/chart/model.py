@@ -33,11 +33,19 @@ class Node(msgspec.Struct, frozen=True, omit_defaults=True):
     describe: str = ""
     edges: tuple[tuple[str, str], ...] = ()
     """Where else it may go: target node and label, for drawing and checking."""
+    places: dict[str, tuple[int, int]] = {}
+    """Line and column of parts that a record may speak of, by their pointer inside the step."""
 
     @property
     def where(self) -> Place:
         """The node's place as a value of the errors module."""
         return Place(*self.place) if self.place else Place(pointer=self.id)
+
+    def where_is(self, part: str) -> Place:
+        """The place of a part of the node, `/inputValidation/patterns/0`; else its own place."""
+        if part not in self.places:
+            return self.where
+        return Place(self.where.file, *self.places[part], self.where.pointer + part)
 
 
 class Chart(msgspec.Struct, frozen=True, omit_defaults=True):

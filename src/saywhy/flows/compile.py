@@ -6,10 +6,11 @@ them is settled here, once, so that running needs no look around.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from saywhy.chart.model import Chart, Node
-from saywhy.flows.model import Flow, Step
+from saywhy.flows.model import PATTERNS, VALIDATOR, Flow, Step
 from saywhy.values import UNDEFINED
 
 LEAVING: Final = frozenset({"RETURN", "END", "DISPATCH"})
@@ -107,7 +108,21 @@ class _Compiler:
             under,
             (place.file, place.line, place.column, place.pointer),
             edges=edges,
+            places=self._places(step),
         )
+
+    def _places(self, step: Step) -> dict[str, tuple[int, int]]:
+        """Where the rules stand that may refuse an answer."""
+        rules = step.raw.get("inputValidation")
+        if not isinstance(rules, Mapping) or not self.flow.source:
+            return {}
+        patterns = rules.get("patterns")
+        count = len(patterns) if isinstance(patterns, list) else 0
+        parts = [f"{PATTERNS}/{index}" for index in range(count)]
+        if rules.get("customValidator"):
+            parts.append(VALIDATOR)
+        found = [self.flow.place_of(step.pointer + part) for part in parts]
+        return {part: (place.line, place.column) for part, place in zip(parts, found, strict=True)}
 
 
 def _drops_rest(step: Step) -> bool:

@@ -17,6 +17,9 @@ from saywhy.values import UNDEFINED
 
 DEFAULT_VERSION: Final = "1.0"
 NO_PLACE: Final = Place()
+PATTERNS: Final = "/inputValidation/patterns"
+VALIDATOR: Final = "/inputValidation/customValidator"
+"""Where in a step the rules stand that may refuse an answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
+from saywhy.chart.commit import Condition, Decision
 from saywhy.chart.model import Node
 from saywhy.chart.outcome import Answer, Outcome
 from saywhy.chart.scope import Scope
@@ -17,6 +18,7 @@ from saywhy.expr.javascript import Evaluated, Raised
 from saywhy.expr.names import Path
 from saywhy.flows import answers, failures
 from saywhy.flows.evaluate import FlowNames, run_function
+from saywhy.flows.model import PATTERNS, VALIDATOR
 from saywhy.flows.speech import (
     deliver,
     drop_tentative,
@@ -30,6 +32,8 @@ from saywhy.flows.world import World
 from saywhy.values import UNDEFINED, FrozenDict, freeze, same, thaw
 
 CORRECTION: Final = "correction"
+REFUSED: Final = "refused"
+"""What a step decided that did not run, because a rule refused what was entered."""
 
 
 class Problem(NamedTuple):
@@ -37,6 +41,13 @@ class Problem(NamedTuple):
 
     message: str
     field: str
+
+
+class _Finding(NamedTuple):
+    """A problem with the rule that found it."""
+
+    problem: Problem
+    rule: Condition
 
 
 def before(world: World, node: Node, scope: Scope) -> Outcome | None:
@@ -81,19 +92,25 @@ def first_problem(world: World, node: Node, scope: Scope) -> Problem | None:
     found = [*_patterns(world, scope, rules), *_custom(world, node, scope, rules)]
     if not found:
         return None
-    return Problem(", ".join(problem.message for problem in found), found[0].field)
+    broken = dict.fromkeys(finding.rule for finding in found)
+    scope.decision = Decision(REFUSED, tuple(broken))
+    problems = [finding.problem for finding in found]
+    return Problem(", ".join(problem.message for problem in problems), problems[0].field)
 
 
-def _patterns(world: World, scope: Scope, rules: Mapping[str, Any]) -> list[Problem]:
-    found: list[Problem] = []
-    for rule in rules.get("patterns") or ():
+def _patterns(world: World, scope: Scope, rules: Mapping[str, Any]) -> list[_Finding]:
+    found: list[_Finding] = []
+    for index, rule in enumerate(rules.get("patterns") or ()):
         field = str(rule.get("field") or "")
         value = scope.read((scope.frame.scope, field))
         if not isinstance(value, str) or not value:
             continue
-        if not matches(world, str(rule.get("pattern") or ""), value):
+        pattern = str(rule.get("pattern") or "")
+        if not matches(world, pattern, value):
             told = localized(rule, "message", language_of(world, scope))
-            found.append(Problem(told or f"Field {field} does not match required pattern", field))
+            problem = Problem(told or f"Field {field} does not match required pattern", field)
+            read = (((scope.frame.scope, field), value),)
+            found.append(_Finding(problem, Condition(pattern, False, f"{PATTERNS}/{index}", read)))
     return found
 
 
@@ -123,7 +140,7 @@ def matches(world: World, pattern: str, text: str) -> bool:
     raise FlowExecutionError(f"the pattern {pattern!r} cannot be tried: {problem}")
 
 
-def _custom(world: World, node: Node, scope: Scope, rules: Mapping[str, Any]) -> list[Problem]:
+def _custom(world: World, node: Node, scope: Scope, rules: Mapping[str, Any]) -> list[_Finding]:
     name = rules.get("customValidator")
     if not name:
         return []
@@ -136,7 +153,9 @@ def _custom(world: World, node: Node, scope: Scope, rules: Mapping[str, Any]) ->
     errors = verdict.get("errors") or "not valid"
     told = [errors] if isinstance(errors, str) else list(errors)
     field = str(node.spec.get("variable") or "") if node.kind == "SAY-GET" else ""
-    return [Problem(str(error), field or _last_asked(scope)) for error in told]
+    said = ", ".join(map(str, told))
+    rule = Condition(str(name), False, VALIDATOR, error=said)
+    return [_Finding(Problem(str(error), field or _last_asked(scope)), rule) for error in told]
 
 
 def _verdict(world: World, scope: Scope, name: str) -> Any:

@@ -13,6 +13,7 @@ from saywhy.messages import Message
 from saywhy.trace.chain import Cause, Root
 from saywhy.trace.origin import How, Origin, message_of
 from saywhy.trace.rebuild import DOUBTS, Found, doubt_in
+from saywhy.trace.refusals import place_of_rule, refusal_text, refusals
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import (
     ROUTING,
@@ -27,7 +28,7 @@ from saywhy.trace.words import (
     step_name,
     step_of_flow,
 )
-from saywhy.values import FrozenList, Key, raw
+from saywhy.values import FrozenList, Key
 
 LONGEST_REPLY: Final = 200
 
@@ -89,8 +90,7 @@ def _how_said(commit: Commit, node: Node | None) -> str:
     if commit.answered is not None and commit.answered.error:
         return f"said because {step} failed: {commit.answered.error}"
     if commit.asked is not None and commit.asked.kind == "user":
-        again = isinstance(raw(commit.asked.args), dict) and "field" in raw(commit.asked.args)
-        return f"asked by {step}" + (", as the input was not right" if again else "")
+        return f"asked by {step}" + (", as the input was not right" if refusals(commit) else "")
     return f"said by {step}"
 
 
@@ -261,7 +261,7 @@ def decision(trace: Trace, commit: Commit) -> Cause:
     """A decision with the values it looked at, or a failure that led elsewhere."""
     node = trace.node_of(commit)
     cause = Cause(0, "decision", "", **_at(trace, commit))
-    if commit.decision is None:
+    if commit.decision is None or refusals(commit):
         cause.sentence = f"{step_of_flow(commit, node)} failed: {failure_of(commit)}"
         return cause
     evidence = evidence_of(trace, commit) or commit.decision
@@ -280,6 +280,16 @@ def decision(trace: Trace, commit: Commit) -> Cause:
         )
     if not commit.exact:
         cause.marks = (*cause.marks, INEXACT)
+    return cause
+
+
+def refusal(trace: Trace, commit: Commit, rule: Condition) -> Cause:
+    """A rule that refused what was entered."""
+    cause = Cause(0, "decision", refusal_text(rule), read=rule.read, **_at(trace, commit))
+    cause.place = place_of_rule(trace, commit, rule)
+    doubt = doubt_in([value for _, value in rule.read])
+    if doubt:
+        cause.marks = (*cause.marks, f"{name_of(rule.read[0][0])}: {DOUBTS[doubt]}")
     return cause
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from saywhy.chart.commit import Commit, Decision, Op
 from saywhy.trace.causes import asked_of, evidence_of, failure_of
 from saywhy.trace.origin import PLUMBING, message_of, own_texts
+from saywhy.trace.refusals import refusal_text, refusals
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import (
     ROUTING,
@@ -96,9 +97,14 @@ def _ask(trace: Trace, commit: Commit) -> str:
     if commit.answered is not None and commit.answered.kind == "user":
         written = [op for op in _data(commit) if op.key[0] != "cargo"]
         told.append(f"The answer is {_writes(written)}." if written else "The user answered.")
+    told += [f"{_capital(refusal_text(rule))}." for rule in refusals(commit)[:MOST_FAILED]]
     if commit.asked is not None and commit.asked.kind == "user":
         told.append(f"Asked {quoted(_question(commit))}.")
     return " ".join(told)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _question(commit: Commit) -> str:

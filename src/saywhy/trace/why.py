@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
-from saywhy.chart.commit import Commit, FunctionCall
+from saywhy.chart.commit import Commit, Condition, FunctionCall
 from saywhy.trace import causes
 from saywhy.trace.chain import Cause, Chain, Edge, Link
 from saywhy.trace.origin import data_reads, is_input, message_of, named, origin_of
+from saywhy.trace.refusals import refusals
 from saywhy.trace.reply import Piece, reply_of
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import ROUTING, name_of
@@ -161,7 +162,7 @@ class _Search:
         def follow(cause: int) -> None:
             self._reads(cause, data_reads(commit), commit.seq)
             self._calls(cause, commit)
-            self._control(cause, commit)
+            self._why_run(cause, commit)
 
         self._add(None, ("step", commit.seq), lambda: causes.step(self.trace, commit), follow)
 
@@ -183,6 +184,9 @@ class _Search:
         commit = self.trace.commit(piece.commit)
 
         def follow(cause: int) -> None:
+            if refusals(commit):
+                self._why_run(cause, commit)
+                return
             reads = data_reads(commit)
             self._reads(cause, reads, commit.seq)
             self._calls(cause, commit)
@@ -296,17 +300,40 @@ class _Search:
 
     def _decision(self, effect: int, commit: Commit) -> None:
         def follow(cause: int) -> None:
-            keys = [key for key, _ in self.chain.causes[cause].read]
-            self._reads(cause, dict.fromkeys([*keys, *data_reads(commit)]), commit.seq)
-            self._calls(cause, commit)
-            if commit.decision is None and commit.answered is not None:
-                self._answer(cause, commit)
-            self._control(cause, commit)
+            if not refusals(commit):
+                keys = [key for key, _ in self.chain.causes[cause].read]
+                self._reads(cause, dict.fromkeys([*keys, *data_reads(commit)]), commit.seq)
+                self._calls(cause, commit)
+                if commit.decision is None and commit.answered is not None:
+                    self._answer(cause, commit)
+            self._why_run(cause, commit)
 
         self._add(
             _Effect(effect, "decision"),
             ("decision", commit.seq),
             lambda: causes.decision(self.trace, commit),
+            follow,
+        )
+
+    def _why_run(self, effect: int, commit: Commit) -> None:
+        """Why a step did what it did: the rules that stopped it, and what let it run."""
+        for rule in refusals(commit):
+            self._refusal(effect, commit, rule)
+        self._control(effect, commit)
+
+    def _refusal(self, effect: int, commit: Commit, rule: Condition) -> None:
+        """A rule that stopped a step, with what it refused."""
+
+        def follow(cause: int) -> None:
+            for key, _ in rule.read:  # this very step may have stored it, before it was checked
+                self.value(_Effect(cause, "read", key), key, commit.seq + 1)
+            if not rule.read and commit.answered is not None and commit.answered.kind == "user":
+                self._words(_Effect(cause, "read"), message_of(commit))
+
+        self._add(
+            _Effect(effect, "decision"),
+            ("refusal", commit.seq, rule.branch),
+            lambda: causes.refusal(self.trace, commit, rule),
             follow,
         )
 
