@@ -425,8 +425,8 @@ def loads_into(data: bytes | str, decoder: msgspec.json.Decoder[T]) -> T:
 
 
 def _may_hold_tags(text: bytes) -> bool:
-    # A single byte is found thirty times faster than two; most texts hold none.
-    return b"$" in text and b'"$' in text
+    # A byte as a number is found far faster than a text of two; most texts hold none.
+    return 36 in text and b'"$' in text
 
 
 def tagged(value: Any) -> Any:

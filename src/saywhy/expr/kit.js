@@ -116,6 +116,7 @@
   const MARK = "\x01";
   const MAX_DEPTH = 200;
   const MODES = "jtf";
+  const SHORT = 200;
   let mode = 0;
   let nodes = 0;
 
@@ -319,9 +320,10 @@
     return marked(MODES[mode], json);
   }
 
-  // Joined texts may be ropes, which the binding cannot read; a slice never is one.
+  // Long texts that were joined may be ropes, which the binding cannot read; a slice never is one.
   function marked(kind, json) {
-    return (MARK + kind + json).slice(0);
+    const whole = MARK + kind + json;
+    return whole.length > SHORT ? whole.slice(0) : whole;
   }
 
   function out(value) {
@@ -333,9 +335,9 @@
 
   // The binding loses lone surrogates and everything after a NUL, and cannot read ropes.
   function plain(value) {
-    if (value.length > 200) value = value.slice(0);
-    const isSafe = value.isWellFormed() && value.charCodeAt(0) !== 1 && find.call(value, "\0") < 0;
-    return isSafe ? value : marked("j", stringify(value));
+    if (value.length > SHORT) value = value.slice(0);
+    const isSafe = value >= "\x02" && value.isWellFormed() && find.call(value, "\0") < 0;
+    return isSafe || value === "" ? value : marked("j", stringify(value));
   }
 
   function text(value) {
@@ -394,23 +396,27 @@
   // A call without an answer stops the evaluation. STOP is caught by nobody: blocks of `catch` and
   // `finally` are rewritten to begin with `stopped()`.
   const STOP = freeze(create(null));
-  let answers = [];
+  const NONE = freeze([]);
+  let answers = NONE;  // rows of name, value, error, and number and value of changed arguments
   let asked = 0;
-  let pending;
+  let pending = "";
+  let pendingArgs;
 
   function open(json) {
-    answers = json === "" ? [] : decode(json);
+    answers = json === "" ? NONE : parse(json);
+    if (!isArray(answers)) answers = revive(answers.tagged);
     asked = 0;
-    pending = undefined;
+    pending = "";
   }
 
   function stopped() {
-    if (pending !== undefined) throw STOP;
+    if (pending !== "") throw STOP;
   }
 
+  // The name, how many were asked before, and the arguments, which may be anything.
   function suspended() {
-    const [name, args] = pending;
-    return marked("s", write([name, asked, args]));
+    const json = stringify(tree(pendingArgs));
+    return marked("s", `${MODES[mode]}${pending}:${asked}:${json}`);
   }
 
   function become(target, source) {
@@ -434,18 +440,21 @@
   }
 
   function call(name, args) {
-    if (pending !== undefined) throw STOP;
+    if (pending !== "") throw STOP;
     if (asked >= answers.length) {
-      pending = [name, args];
+      pending = name;
+      pendingArgs = args;
       throw STOP;
     }
+    // By number: taking a list apart with a pattern runs an iterator.
     const answer = answers[asked++];
-    if (answer.name !== name) {
-      throw new Error0(`${name} was called where ${answer.name} was called before`);
+    if (answer[0] !== name) {
+      throw new Error0(`${name} was called where ${answer[0]} was called before`);
     }
-    for (const [index, after] of answer.after) become(args[index], after);
-    if (answer.error !== null) throw new Error0(answer.error);
-    return answer.value;
+    const changed = answer[3];
+    for (let i = 0; i < changed.length; i++) become(args[changed[i][0]], changed[i][1]);
+    if (answer[2] !== null) throw new Error0(answer[2]);
+    return answer[1];
   }
 
   function door(name) {
@@ -455,7 +464,7 @@
 
   // Results of an expression that called functions or changed variables: what it asked comes first.
   function ended(value, roots, asText) {
-    if (pending !== undefined) return suspended();
+    if (pending !== "") return suspended();
     if (roots === undefined) return asText ? text(value) : out(value);
     const json = stringify([asked, tree([asText ? shown(value) : value, ...roots])]);
     return marked("w" + MODES[mode], json);

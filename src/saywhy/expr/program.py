@@ -44,8 +44,8 @@ class Parameter:
 class Variant:
     """One compiled function with what is known about its results."""
 
-    key: Shape
-    """The shape of its arguments, and the form of its result behind it."""
+    key: str
+    """The shape of its arguments, written together, and the form of its result behind it."""
     function: Any
     reads: tuple[Path, ...]
     exact: bool
@@ -78,7 +78,7 @@ class Program:
         self.parameters = _parameters(reading)
         self.clocked = bool(reading.roots & {"Date"}) or "random" in source
         self.simple_path = _simple_path(source, reading)
-        self.variants: dict[Any, Variant] = {}
+        self.variants: dict[str, Variant] = {}
         self.places = tuple((parameter.path, parameter.root) for parameter in self.parameters)
         self.plain: Variant | None = None
         self.plain_text: Variant | None = None

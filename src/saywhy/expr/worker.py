@@ -6,6 +6,7 @@ engine call inside it. Everything that is rare is a function of its own.
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Sequence
@@ -44,6 +45,7 @@ TEXT: Final = "T"
 VALUE: Final = "V"
 """Last letter of the key of a variant: the form of its result."""
 
+_LETTERS: Final = re.compile(r"\D\d*")
 _NOT_PASSED: Final = frozenset({UNDEFINED_ARGUMENT, MISSING})
 
 INHERITED: Final = frozenset(
@@ -153,20 +155,19 @@ class Worker:
         """
         get, functions = names.get, names.functions
         first = len(arguments)
-        shape = [SCALAR] * first
+        key = SCALAR * first
         for number in range(first, len(program.places)):
             path, root = program.places[number]
             if functions and root in functions:
-                shape.append(FUNCTION)
+                key += FUNCTION
                 continue
             if number > first:
                 value = get(path)
             letter, passed = _passed(program.parameters[number], value, names)
-            shape.append(letter)
+            key += letter
             if letter[0] not in _NOT_PASSED:
                 arguments.append(passed)
-        shape.append(TEXT if as_text else VALUE)
-        key = tuple(shape)
+        key += TEXT if as_text else VALUE
         return program.variants.get(key) or self._compile(program, key)
 
     # ---------------------------------------------------------------- programs
@@ -192,15 +193,15 @@ class Worker:
     def _compile_plain(self, program: Program, as_text: bool) -> Variant:
         """The function for arguments that are all scalars, kept where it is found at once."""
         form = TEXT if as_text else VALUE
-        variant = self._compile(program, (*(SCALAR,) * len(program.places), form))
+        variant = self._compile(program, SCALAR * len(program.places) + form)
         if as_text:
             program.plain_text = variant
         else:
             program.plain = variant
         return variant
 
-    def _compile(self, program: Program, key: tuple[str, ...]) -> Variant:
-        *shape, form = key
+    def _compile(self, program: Program, key: str) -> Variant:
+        *shape, form = _LETTERS.findall(key)
         pairs = zip(program.parameters, shape, strict=True)
         functions = tuple(parameter.root for parameter, letter in pairs if letter == FUNCTION)
         draft = draft_of(program, tuple(shape), functions, form == TEXT)
@@ -253,7 +254,7 @@ class Worker:
     def _after_failure(
         self,
         program: Program,
-        key: tuple[str, ...],
+        key: str,
         arguments: list[Any],
         message: str,
     ) -> Any:
@@ -299,8 +300,9 @@ class Worker:
                 self._restart()
             return outcome
         if mode == "s":
-            name, index, args = tree_from(result[3], result[4:])
-            return Suspended(name, thaw(args), index)
+            name, index, json = result[3:].split(":", 2)
+            args = tree_from(result[2], json)
+            return Suspended(name, args if result[2] == "j" else thaw(args), int(index))
         if mode == "w":
             return _with_changes(result, program, variant, names, answers)
         value = value_from(result)
@@ -398,19 +400,14 @@ def _with_changes(
 
 
 def _answers_json(answers: Sequence[FunctionAnswer]) -> str:
+    """The answers for `kit.open`: a list as it is, or in an object where tags are to be read."""
     if not answers:
         return ""
-    return tree_json(
-        [
-            {
-                "name": answer.name,
-                "value": answer.value,
-                "error": answer.error,
-                "after": _changed_arguments(answer),
-            }
-            for answer in answers
-        ]
-    ).decode()
+    rows: list[list[Any]] = [
+        [answer.name, answer.value, answer.error, _changed_arguments(answer)] for answer in answers
+    ]
+    text = tree_json(rows).decode()
+    return f'{{"tagged":{text}}}' if '"$' in text else text
 
 
 def _changed_arguments(answer: FunctionAnswer) -> list[list[Any]]:
@@ -419,7 +416,9 @@ def _changed_arguments(answer: FunctionAnswer) -> list[list[Any]]:
     The others must be left alone: what was handed over twice (an item and its list) came to the
     function as two copies, and the copy it did not touch would undo what it did to the other.
     """
-    pairs = enumerate(zip(answer.args, answer.args_after or (), strict=False))
+    if answer.args_after is None:
+        return []
+    pairs = enumerate(zip(answer.args, answer.args_after, strict=False))
     return [[number, after] for number, (before, after) in pairs if not same(before, after)]
 
 
