@@ -93,6 +93,14 @@ def test_what_is_not_there(run: Run, options: list[str], told: str) -> None:
     assert "Traceback" not in done.err
 
 
+@pytest.mark.usefixtures("played")
+def test_a_store_is_only_read(run: Run, folder: Path) -> None:
+    """Asking changes no byte of the file and leaves no other behind."""
+    before = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+    assert run("why").code == 0
+    assert {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()} == before
+
+
 def test_no_store(run: Run, folder: Path) -> None:
     """Nothing here, and no file is made by asking."""
     done = run("why")

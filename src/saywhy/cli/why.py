@@ -61,7 +61,7 @@ async def _chain(
     from saywhy.trace.why import Reply, Variable
     from saywhy.trace.why import why as chain_of
 
-    async with Engine(validate_on_init=False, store=SqliteStore(path)) as engine:
+    async with Engine(validate_on_init=False, store=SqliteStore(path, read_only=True)) as engine:
         found = await find_session(store_of(engine), session_id)
         trace = await engine.trace(found.session_id)
     target = Variable(variable, turn) if variable else Reply(turn)

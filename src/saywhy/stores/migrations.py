@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from saywhy.errors import CallerError
@@ -98,6 +99,27 @@ def migrate(db: sqlite3.Connection, migrations: tuple[Migration, ...] = MIGRATIO
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
+
+
+def check_migrated(
+    db: sqlite3.Connection, path: Path, migrations: tuple[Migration, ...] = MIGRATIONS
+) -> None:
+    """Raise `CallerError` for a file that can only be read after it was changed."""
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master").fetchall()}
+    if "migration" not in tables:
+        raise CallerError(
+            f"{path} holds no conversations", hint="name the file that conversations are kept in"
+        )
+    ran = {name for (name,) in db.execute("SELECT name FROM migration").fetchall()}
+    known = [migration.__name__ for migration in migrations]
+    _refuse_newer(ran - set(known))
+    missing = [name for name in known if name not in ran]
+    if missing:
+        raise CallerError(
+            f"the store {path} was written by an older version of saywhy: it lacks the changes "
+            f"{', '.join(missing)}, and it was opened for reading only",
+            hint="open it once for writing: the next turn in it, or SqliteStore(path).open()",
+        )
 
 
 def _refuse_newer(unknown: set[str]) -> None:

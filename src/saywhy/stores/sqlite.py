@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -20,9 +21,15 @@ from saywhy.stores import sqlite_journal as journal
 from saywhy.stores import sqlite_reads as reads
 from saywhy.stores import sqlite_turn as turn
 from saywhy.stores.bell import Bell
-from saywhy.stores.migrations import migrate
+from saywhy.stores.migrations import check_migrated, migrate
 from saywhy.stores.refusals import check_rate
-from saywhy.stores.sqlite_file import BUSY_SECONDS, Synchronous, connect, named
+from saywhy.stores.sqlite_file import (
+    BUSY_SECONDS,
+    Synchronous,
+    connect,
+    connect_to_read,
+    named,
+)
 from saywhy.stores.sqlite_reads import Readers
 from saywhy.stores.sqlite_writer import Writer
 from saywhy.stores.store import (
@@ -47,7 +54,8 @@ from saywhy.stores.store import (
 
 class SqliteStore:
     """A `Store` in one file. `synchronous="NORMAL"` trades the last moments at a power cut for
-    speed; nothing is lost by either when only the process dies."""
+    speed; nothing is lost by either when only the process dies. `read_only` leaves the file as it
+    is: it may be a copy that cannot be written to, and every write is refused."""
 
     def __init__(
         self,
@@ -55,19 +63,26 @@ class SqliteStore:
         *,
         synchronous: Synchronous = "FULL",
         busy_seconds: float = BUSY_SECONDS,
+        read_only: bool = False,
     ) -> None:
         if str(path) == ":memory:":
             raise CallerError("the SQLite store needs a file", hint="MemoryStore keeps no file")
         self.path = Path(path)
+        self.read_only = read_only
         self._connect = partial(connect, self.path, synchronous, busy_seconds)
-        self._opened: tuple[Writer, Readers] | None = None
+        self._connect_to_read = partial(connect_to_read, self.path, busy_seconds)
+        self._opened: tuple[Writer | None, Readers] | None = None
         self._bell = Bell()
 
     async def open(self) -> None:
         if self._opened is None:
             self._opened = await asyncio.to_thread(self._open)
 
-    def _open(self) -> tuple[Writer, Readers]:
+    def _open(self) -> tuple[Writer | None, Readers]:
+        if self.read_only:
+            with closing(self._connect_to_read()) as db:
+                check_migrated(db, self.path)
+            return None, Readers(self._connect_to_read, self.path)
         db = self._connect()
         try:
             migrate(db)
@@ -83,7 +98,8 @@ class SqliteStore:
         opened, self._opened = self._opened, None
         if opened is not None:
             for part in reversed(opened):  # whoever leaves last folds the log into the file
-                await asyncio.to_thread(part.close)
+                if part is not None:
+                    await asyncio.to_thread(part.close)
         self._bell.ring()
 
     async def __aenter__(self) -> Self:
@@ -100,13 +116,19 @@ class SqliteStore:
 
     @property
     def _writer(self) -> Writer:
-        return self._parts()[0]
+        writer = self._parts()[0]
+        if writer is None:
+            raise CallerError(
+                f"the store {self.path} was opened for reading only",
+                hint="open it without read_only to write to it",
+            )
+        return writer
 
     @property
     def _readers(self) -> Readers:
         return self._parts()[1]
 
-    def _parts(self) -> tuple[Writer, Readers]:
+    def _parts(self) -> tuple[Writer | None, Readers]:
         if self._opened is None:
             raise CallerError(
                 f"the store {self.path} is not open",

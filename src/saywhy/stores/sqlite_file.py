@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
+from urllib.parse import quote
 
 from saywhy.errors import CallerError, OutsideError, SaywhyError
 
@@ -58,21 +59,7 @@ _MEANINGS: Final = {
 
 def connect(path: Path, synchronous: Synchronous, busy_seconds: float) -> sqlite3.Connection:
     """A connection in write-ahead mode that begins and ends transactions only when told to."""
-    if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
-        raise CallerError(
-            f"SQLite {sqlite3.sqlite_version} is too old: the store needs 3.35 or newer",
-            hint="use a Python that was built with a newer SQLite",
-        )
-    try:
-        db = sqlite3.connect(
-            path,
-            timeout=busy_seconds,
-            isolation_level=None,
-            check_same_thread=False,  # made by one thread, used by one other, closed by a third
-            cached_statements=256,
-        )
-    except sqlite3.Error as error:
-        raise named(error, path) from error
+    db = _connect(path, path, busy_seconds)
     try:
         _set_up(db, path, synchronous)
     except sqlite3.Error as error:
@@ -82,6 +69,58 @@ def connect(path: Path, synchronous: Synchronous, busy_seconds: float) -> sqlite
         db.close()
         raise
     return db
+
+
+def connect_to_read(path: Path, busy_seconds: float) -> sqlite3.Connection:
+    """A connection that only reads, of a file and folder that need not be writable.
+
+    SQLite keeps a lock beside a file with a write-ahead log. Where that cannot be written, a file
+    whose log is folded in is read as one that nobody changes.
+    """
+    if not path.exists():
+        raise CallerError(f"there is no store {path}", hint="check the path")
+    try:
+        # SQLite reads only where it may not write; where it may, it leaves no file behind.
+        return _to_read(path, "mode=rw", busy_seconds)
+    except OutsideError as error:
+        log = path.with_name(f"{path.name}-wal")
+        if not log.exists() or log.stat().st_size == 0:
+            return _to_read(path, "mode=ro&immutable=1", busy_seconds)
+        raise OutsideError(
+            f"the store {path} cannot be read here: what is in {log.name} was not folded into it,"
+            " and for that the file and its folder must be writable",
+            hint="copy both files together to a folder that may be written to, and read the copy",
+        ) from error
+
+
+def _to_read(path: Path, how: str, busy_seconds: float) -> sqlite3.Connection:
+    db = _connect(f"file:{quote(str(path.absolute()))}?{how}", path, busy_seconds)
+    try:
+        db.execute("PRAGMA query_only = ON")
+        db.execute("SELECT 1 FROM sqlite_master").fetchone()  # opening alone looks at nothing
+    except sqlite3.Error as error:
+        db.close()
+        raise named(error, path) from error
+    return db
+
+
+def _connect(target: Path | str, path: Path, busy_seconds: float) -> sqlite3.Connection:
+    if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
+        raise CallerError(
+            f"SQLite {sqlite3.sqlite_version} is too old: the store needs 3.35 or newer",
+            hint="use a Python that was built with a newer SQLite",
+        )
+    try:
+        return sqlite3.connect(
+            target,
+            timeout=busy_seconds,
+            isolation_level=None,
+            check_same_thread=False,  # made by one thread, used by one other, closed by a third
+            cached_statements=256,
+            uri=isinstance(target, str),
+        )
+    except sqlite3.Error as error:
+        raise named(error, path) from error
 
 
 def _set_up(db: sqlite3.Connection, path: Path, synchronous: Synchronous) -> None:
