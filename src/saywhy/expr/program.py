@@ -64,8 +64,6 @@ class Program:
         "hidden",
         "parameters",
         "places",
-        "plain",
-        "plain_text",
         "reading",
         "simple_path",
         "source",
@@ -79,15 +77,8 @@ class Program:
         self.clocked = bool(reading.roots & {"Date"}) or "random" in source
         self.simple_path = _simple_path(source, reading)
         self.variants: dict[str, Variant] = {}
-        self.places = tuple((parameter.path, parameter.root) for parameter in self.parameters)
-        self.plain: Variant | None = None
-        self.plain_text: Variant | None = None
+        self.places = tuple((each, each.path, each.root) for each in self.parameters)
         self.hidden = _hidden_prefix(reading, source)
-
-    def forget(self) -> None:
-        """Drop what was compiled."""
-        self.variants.clear()
-        self.plain = self.plain_text = None
 
 
 def _parameters(reading: Reading) -> tuple[Parameter, ...]:

@@ -46,7 +46,6 @@ VALUE: Final = "V"
 """Last letter of the key of a variant: the form of its result."""
 
 _LETTERS: Final = re.compile(r"\D\d*")
-_NOT_PASSED: Final = frozenset({UNDEFINED_ARGUMENT, MISSING})
 
 INHERITED: Final = frozenset(
     [
@@ -105,11 +104,12 @@ class Worker:
                     return simple
             get, functions = names.get, names.functions
             arguments: list[Any] = []
-            value: Any = None
-            for path, root in program.places:
+            key = ""
+            for parameter, path, root in program.places:
                 if functions and root in functions:
-                    break
-                value = get(path)
+                    key += FUNCTION
+                    continue
+                value: Any = get(path)
                 kind = type(value)
                 if (
                     (kind is int and -0x8000_0000 <= value <= 0x7FFF_FFFF)
@@ -118,15 +118,15 @@ class Worker:
                     or kind is bool
                     or value is None
                 ):
+                    key += SCALAR
                     arguments.append(value)
-                else:
-                    break
-            if len(arguments) == len(program.places):
-                variant = program.plain_text if as_text else program.plain
-                if variant is None:
-                    variant = self._compile_plain(program, as_text)
-            else:
-                variant = self._shaped(program, names, arguments, value, as_text)
+                    continue
+                letter, value = _passed(parameter, value, names)
+                key += letter
+                if value is not None or letter[0] == SCALAR:
+                    arguments.append(value)
+            key += TEXT if as_text else VALUE
+            variant = program.variants.get(key) or self._compile(program, key)
         except Refused as refused:
             return refused.outcome
         if program.clocked:
@@ -136,7 +136,7 @@ class Worker:
         try:
             result = variant.function(*arguments)
         except self._errors as error:
-            result = self._after_failure(program, variant.key, arguments, str(error))
+            result = self._after_failure(program, key, arguments, str(error))
         kind = type(result)
         if as_text and (kind is float or kind is int):
             result = number_text(result)
@@ -145,30 +145,6 @@ class Worker:
         elif kind is str and result[:1] == MARK:
             return self._marked(result, program, variant, names, answers)
         return Evaluated(result, variant.reads, variant.exact)
-
-    def _shaped(
-        self, program: Program, names: Names, arguments: list[Any], value: Value, as_text: bool
-    ) -> Variant:
-        """The function where not every argument is a scalar; adds to `arguments` what is missing.
-
-        Those there are already were found to be scalars; `value` is the first that is none.
-        """
-        get, functions = names.get, names.functions
-        first = len(arguments)
-        key = SCALAR * first
-        for number in range(first, len(program.places)):
-            path, root = program.places[number]
-            if functions and root in functions:
-                key += FUNCTION
-                continue
-            if number > first:
-                value = get(path)
-            letter, passed = _passed(program.parameters[number], value, names)
-            key += letter
-            if letter[0] not in _NOT_PASSED:
-                arguments.append(passed)
-        key += TEXT if as_text else VALUE
-        return program.variants.get(key) or self._compile(program, key)
 
     # ---------------------------------------------------------------- programs
 
@@ -189,16 +165,6 @@ class Worker:
         """A new context. After a limit was hit, nobody can say what state the old one is in."""
         self._forget()
         self._sandbox = Sandbox(self._limits)
-
-    def _compile_plain(self, program: Program, as_text: bool) -> Variant:
-        """The function for arguments that are all scalars, kept where it is found at once."""
-        form = TEXT if as_text else VALUE
-        variant = self._compile(program, SCALAR * len(program.places) + form)
-        if as_text:
-            program.plain_text = variant
-        else:
-            program.plain = variant
-        return variant
 
     def _compile(self, program: Program, key: str) -> Variant:
         *shape, form = _LETTERS.findall(key)
@@ -222,7 +188,7 @@ class Worker:
             draft.inserted,
         )
         if len(program.variants) >= MAX_SHAPES:
-            program.forget()
+            program.variants.clear()
         program.variants[key] = variant
         return variant
 
@@ -279,7 +245,7 @@ class Worker:
             else:
                 self._sandbox.context.set_time_limit(self._limits.seconds)
                 return result
-        program.forget()
+        program.variants.clear()
         return f"{MARK}!{message}"
 
     def _marked(
@@ -316,10 +282,7 @@ class Worker:
 
 
 def _passed(parameter: Parameter, value: Value, names: Names) -> tuple[str, Any]:
-    """The letter and the argument for a value that is not simply a text."""
-    kind = type(value)
-    if kind is int and -0x8000_0000 <= value <= 0x7FFF_FFFF:
-        return SCALAR, value
+    """The letter and the argument for a value that is not passed as it is."""
     if value is UNDEFINED:
         return absent(parameter, names)
     if parameter.inside:
