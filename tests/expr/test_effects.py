@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from saywhy.expr.javascript import Evaluated
 from saywhy.expr.names import read_expression
+
+from .conftest import Runner
 
 WRITES: list[tuple[str, list[tuple[Any, ...]]]] = [
     ("cargo.flag = true", [("cargo", "flag")]),
@@ -45,6 +48,33 @@ WRITES: list[tuple[str, list[tuple[Any, ...]]]] = [
     ("items.map(check)", [("items",)]),
     ("[1].forEach(xs.push, xs)", [("xs",)]),
     ("(x = user).n = 1", [("user",)]),
+    ("Object.assign(...[user, o])", [("o",), ("user",)]),
+    ("o.constructor.assign(o, p)", [("o",)]),
+    ("(o.constructor.assign)(o, p)", [("o",)]),
+    ("(() => { const {assign: f} = Object; f(o) })()", [("o",)]),
+    ("[1].fill(o)[0].c = 5", [("o",)]),
+    ("Object(o).c = 4", [("o",)]),
+    ("new Object(o).c = 4", [("o",)]),
+    ("Array(o)[0].c = 4", [("o",)]),
+    ("new (function () { return o })().c = 5", [("o",)]),
+    ("({get f() { return o }}).f.c = 3", [("o",)]),
+    ("[1].map(() => o)[0].c = 5", [("o",)]),
+    ("JSON.parse('1', () => o).c = 4", [("o",)]),
+]
+
+THROUGH_ANOTHER = [
+    "a = o, a.c = 4",
+    "(a ??= o, a.c = 4)",
+    "(() => { [a] = [o]; a.c = 4 })()",
+    "(() => { for (a of [o]) a.c = 4 })()",
+    "(p.u = o, p.u.c = 4)",
+    "([p.u = o] = [], p.u.c = 4)",
+    "(p[k] = o, p.name.c = 4)",
+    "(xs.push(o), xs.at(-1)).c = 4",
+    "(xs.splice(0, 0, o), xs[0].c = 4)",
+    "xs.fill(o)[0].c = 4",
+    "Object.assign(p, {z: o}).z.c = 4",
+    "(p.u = q, q.v = o, p.u.v.c = 4)",
 ]
 
 NOTHING = [
@@ -65,6 +95,8 @@ NOTHING = [
     "xs.toSorted()",
     "s.replace(/a/g, 'b')",
     "new Set(xs).add(1)",
+    "Object.assign({}, o, p)",
+    "((a, b) => a + b)(o.c, p.u)",
 ]
 
 
@@ -72,6 +104,15 @@ NOTHING = [
 def test_writes(source: str, expected: list[tuple[Any, ...]]) -> None:
     """The paths that may change: exact where they are written down, the variable where not."""
     assert list(read_expression(source).writes) == expected
+
+
+@pytest.mark.parametrize("source", THROUGH_ANOTHER)
+def test_what_was_put_into_a_variable_is_changed_through_it(source: str, run: Runner) -> None:
+    """A value that is part of two variables stays changed in both."""
+    values = {"o": {"c": 1}, "p": {}, "q": {}, "xs": [1], "k": "name", "a": None}
+    found = run(source, values)
+    assert isinstance(found, Evaluated)
+    assert ("o", "c") in [change.path for change in found.changes]
 
 
 @pytest.mark.parametrize("source", NOTHING)

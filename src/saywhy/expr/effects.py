@@ -8,10 +8,20 @@ change is found out by comparing, in `javascript`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
 from saywhy.expr.chains import Chain, Path, static_key
+from saywhy.expr.methods import (
+    FRESH,
+    HOLDERS,
+    MUTATORS,
+    OBJECT_MUTATORS,
+    RETURNS_ITSELF,
+    TAKES_CALLBACK,
+    TAKES_IN,
+)
 from saywhy.expr.scopes import Item, Walk, decoded
 from saywhy.expr.words import JAVASCRIPT_GLOBALS
 
@@ -21,90 +31,6 @@ Owners: TypeAlias = frozenset[Path] | None
 NOBODY: Final[frozenset[Path]] = frozenset()
 MAX_NESTING: Final = 60
 """How deep an operand is followed before we say: any variable."""
-
-MUTATORS: Final = frozenset(
-    [
-        "push",
-        "pop",
-        "shift",
-        "unshift",
-        "splice",
-        "sort",
-        "reverse",
-        "fill",
-        "copyWithin",
-        "setDate",
-        "setFullYear",
-        "setHours",
-        "setMilliseconds",
-        "setMinutes",
-        "setMonth",
-        "setSeconds",
-        "setTime",
-        "setUTCDate",
-        "setUTCFullYear",
-        "setUTCHours",
-        "setUTCMilliseconds",
-        "setUTCMinutes",
-        "setUTCMonth",
-        "setUTCSeconds",
-        "setYear",
-        "__defineGetter__",
-        "__defineSetter__",
-    ]
-)
-"""Methods that change what they are called on."""
-
-OBJECT_MUTATORS: Final = frozenset(
-    ["assign", "defineProperty", "defineProperties", "setPrototypeOf"]
-)
-"""Functions of `Object` that change their first argument."""
-
-FRESH: Final = frozenset(
-    [
-        "map",
-        "filter",
-        "slice",
-        "concat",
-        "flat",
-        "flatMap",
-        "split",
-        "toSorted",
-        "toReversed",
-        "toSpliced",
-        "with",
-        "match",
-        "keys",
-        "values",
-        "entries",
-        "fromEntries",
-        "from",
-        "of",
-        "parse",
-    ]
-)
-"""Methods that give a new list or object; what is in it may still be shared."""
-
-TAKES_CALLBACK: Final = frozenset(
-    {
-        "every",
-        "filter",
-        "find",
-        "findIndex",
-        "findLast",
-        "findLastIndex",
-        "flatMap",
-        "forEach",
-        "from",
-        "map",
-        "reduce",
-        "reduceRight",
-        "some",
-    }
-)
-"""Methods that call a function with the items of a list."""
-
-RETURNS_ITSELF: Final = frozenset(["sort", "reverse", "fill", "copyWithin"])
 
 
 class Effects:
@@ -123,11 +49,58 @@ class Effects:
 
     def writes(self) -> tuple[Path, ...]:
         """The paths that may be changed, without repetition."""
+        sites = [*self._member_writes(), *self._call_writes(), *self._loose_methods()]
         found: dict[Path, None] = {}
-        for owners in (*self._member_writes(), *self._call_writes(), *self._loose_methods()):
-            anybody = ((root,) for root in self._free_roots)
-            found.update(dict.fromkeys(sorted(anybody if owners is None else owners, key=str)))
+        for owners in sites:
+            found.update(dict.fromkeys(sorted(self._known(owners), key=str)))
+        if found and None not in sites:
+            self._follow_stores(found, sites)
         return tuple(found)
+
+    def _known(self, owners: Owners) -> Iterable[Path]:
+        return ((root,) for root in self._free_roots) if owners is None else owners
+
+    def _follow_stores(self, found: dict[Path, None], sites: Iterable[Owners]) -> None:
+        """What was put into a variable may be changed through it: `a.x = b, a.x.y = 1`."""
+        waiting = list(self._stores())
+        written = Counter(root for owners in sites for root in {path[0] for path in owners or ()})
+        written.update(name for name, _ in self._assigned())
+        while ready := [store for store in waiting if written[store[0][0]] > 1]:
+            waiting = [store for store in waiting if store not in ready]
+            for _, owners in ready:
+                paths = sorted(self._known(owners), key=str)
+                found.update(dict.fromkeys(paths))
+                written.update({path[0] for path in paths})
+
+    def _stores(self) -> Iterator[tuple[Path, Owners]]:
+        """Where a value may be put into a variable, and whose value that may be."""
+        for member in self._walk.members:
+            target = member.child("object")
+            if target is not None and member.mode != "delete":
+                yield from self._into(self._owners(target, fresh=True), _stored(member))
+        for name, item in self._assigned():
+            yield from self._into(frozenset({(name,)}), _stored(item))
+        for call in self._walk.calls:
+            callee = call.child("function")
+            target = callee.child("object") if callee else None
+            if callee is None or target is None:
+                continue
+            method = static_key(callee, self._walk.source)
+            arguments = _arguments(call)
+            if method in TAKES_IN:
+                yield from self._into(self._owners(target, fresh=True), arguments)
+            elif method in OBJECT_MUTATORS:
+                yield from self._into(self._of_first(arguments), arguments[1:])
+
+    def _assigned(self) -> Iterator[tuple[str, Item]]:
+        for name, item in self._walk.names:
+            if item.mode in ("assign", "update") and not item.scope.knows(name):
+                yield name, item
+
+    def _into(self, targets: Owners, values: list[Item]) -> Iterator[tuple[Path, Owners]]:
+        owners = self._of_all(values, fresh=False)
+        if owners is None or owners:
+            yield from ((path, owners) for path in targets or ())
 
     def _member_writes(self) -> Iterator[Owners]:
         for member in self._walk.members:
@@ -149,7 +122,7 @@ class Effects:
         for call in self._walk.calls:
             if call.kind == "new_expression":
                 continue
-            callee = call.child("function")
+            callee = _inside_parentheses(call.child("function"))
             if callee is None:
                 continue
             if callee.kind in ("member_expression", "subscript_expression"):
@@ -158,6 +131,8 @@ class Effects:
                 name = decoded(self._walk.source.spelling(callee.node))
                 if not callee.scope.knows(name) and name not in JAVASCRIPT_GLOBALS:
                     yield self._of_all(_arguments(call), fresh=False)
+            elif callee.kind not in _FUNCTIONS:
+                yield self._of_all(_arguments(call), fresh=False)
 
     def _method_writes(self, call: Item, callee: Item) -> Iterator[Owners]:
         method = static_key(callee, self._walk.source)
@@ -168,9 +143,9 @@ class Effects:
             yield self._owners(target, fresh=True)
         if method in ("call", "apply", "bind"):
             yield from self._borrowed_writes(call, target)
-        elif method in OBJECT_MUTATORS and self._global_root(target) == "Object":
-            yield self._of_all(_arguments(call)[:1], fresh=True)
-        elif method is None:
+        elif method in OBJECT_MUTATORS:
+            yield self._of_first(_arguments(call))
+        elif method is None or isinstance(method, int):
             yield self._of_all(_arguments(call), fresh=False)
         elif method in TAKES_CALLBACK and any(map(self._is_free_name, _arguments(call))):
             # `items.map(f)`: f may be a function of the host, which is handed the items.
@@ -193,6 +168,8 @@ class Effects:
 
     def _loose_methods(self) -> Iterator[Owners]:
         """A method that changes things, handed on without being called: anything may happen."""
+        if self._walk.pulled & (MUTATORS | OBJECT_MUTATORS):
+            yield None
         for _, item in self._walk.names:
             here = item
             while here.parent is not None and here.field == "object":
@@ -219,6 +196,12 @@ class Effects:
         name = decoded(self._walk.source.spelling(node))
         return name if name in JAVASCRIPT_GLOBALS and not item.scope.knows(name) else None
 
+    def _of_first(self, arguments: list[Item]) -> Owners:
+        """Whose value the first argument is; any may be first where a list is spread."""
+        if any(argument.kind == "spread_element" for argument in arguments):
+            return self._of_all(arguments, fresh=False)
+        return self._of_all(arguments[:1], fresh=True)
+
     def _of_all(self, items: Iterable[Item], *, fresh: bool, depth: int = 0) -> Owners:
         found: set[Path] = set()
         for item in items:
@@ -241,9 +224,12 @@ class Effects:
             return self._owners_of_member(item, depth)
         if kind == "call_expression":
             return self._owners_of_call(item, fresh, depth)
-        if kind in ("array", "object", "new_expression"):
-            parts = _parts(item)
-            return NOBODY if fresh else self._of_all(parts, fresh=False, depth=depth)
+        if kind in _FUNCTIONS:
+            return NOBODY if fresh else self._seen_in(item)
+        if kind == "new_expression":
+            return self._owners_of_new(item, fresh, depth)
+        if kind in ("array", "object"):
+            return NOBODY if fresh else self._of_all(_parts(item), fresh=False, depth=depth)
         if kind == "assignment_expression":
             return self._of_all(_fields(item, "right"), fresh=fresh, depth=depth)
         if kind == "ternary_expression":
@@ -279,18 +265,48 @@ class Effects:
         if callee is None:
             return None
         if callee.kind == "identifier":
-            # What a host function gives back is a copy of its own; so is what a global makes.
+            # What a host function gives back is a copy of its own.
             name = decoded(self._walk.source.spelling(callee.node))
-            return None if callee.scope.knows(name) else NOBODY
+            if callee.scope.knows(name):
+                return None
+            return self._owners_of_made(name, _arguments(item), fresh, depth)
         target = callee.child("object")
         if callee.kind != "member_expression" or target is None:
             return None
         method = static_key(callee, self._walk.source)
-        if method in FRESH and fresh:
+        arguments = _arguments(item)
+        is_fresh = method in FRESH and (method != "parse" or len(arguments) < 2)
+        if is_fresh and fresh:
             return NOBODY
         if method in RETURNS_ITSELF:
             return self._owners(target, fresh=fresh, depth=depth + 1)
-        return self._of_all([target, *_arguments(item)], fresh=False, depth=depth)
+        return self._of_all([target, *arguments], fresh=False, depth=depth)
+
+    def _owners_of_made(self, name: str, parts: list[Item], fresh: bool, depth: int) -> Owners:
+        """What a global makes of its arguments; `Object` may give back the very one."""
+        if name not in HOLDERS or (fresh and name != "Object"):
+            return NOBODY
+        return self._of_all(parts, fresh=fresh, depth=depth)
+
+    def _owners_of_new(self, item: Item, fresh: bool, depth: int) -> Owners:
+        maker = _inside_parentheses(item.child("constructor"))
+        if maker is None or maker.kind != "identifier":
+            return None  # a constructor may give back what it likes
+        name = decoded(self._walk.source.spelling(maker.node))
+        if maker.scope.knows(name):
+            return None
+        return self._owners_of_made(name, _arguments(item), fresh, depth)
+
+    def _seen_in(self, function: Item) -> Owners:
+        """The variables that a function could give back."""
+        start, end = function.node.start_byte, function.node.end_byte
+        return frozenset(
+            (name,)
+            for name, item in self._walk.names
+            if start <= item.node.start_byte < end
+            and name in self._free_roots
+            and not item.scope.knows(name)
+        )
 
 
 _VALUES: Final = frozenset(
@@ -305,20 +321,65 @@ _VALUES: Final = frozenset(
         "undefined",
         "unary_expression",
         "update_expression",
+        "template_substitution",
+        "property_identifier",
+        "computed_property_name",
+        "comment",
+    ]
+)
+_FUNCTIONS: Final = frozenset(
+    [
         "arrow_function",
         "function_expression",
         "generator_function",
         "class",
-        "template_substitution",
-        "property_identifier",
-        "computed_property_name",
         "method_definition",
-        "comment",
     ]
 )
 _HANDS_ON: Final = frozenset(
     ["arguments", "variable_declarator", "array", "pair", "assignment_expression"]
 )
+
+
+def _stored(target: Item) -> list[Item]:
+    """What a target is assigned: the right side, and the defaults on the way to it."""
+    values: list[Item] = []
+    here = target.parent
+    while here is not None and here.kind in _TOWARDS_VALUE:
+        value = here.child("right")
+        if value is not None and value.node.id != target.node.id:
+            values.append(value)
+        if here.kind in _ASSIGNMENTS:
+            break
+        here = here.parent
+    return values
+
+
+_ASSIGNMENTS: Final = frozenset(
+    ["assignment_expression", "augmented_assignment_expression", "for_in_statement"]
+)
+_TOWARDS_VALUE: Final = _ASSIGNMENTS | frozenset(
+    [
+        "parenthesized_expression",
+        "object_pattern",
+        "array_pattern",
+        "rest_pattern",
+        "pair_pattern",
+        "assignment_pattern",
+        "object_assignment_pattern",
+        "array",
+        "object",
+        "pair",
+        "spread_element",
+    ]
+)
+
+
+def _inside_parentheses(item: Item | None) -> Item | None:
+    while item is not None and item.kind == "parenthesized_expression":
+        inner = _parts(item)
+        item = inner[0] if inner else None
+    return item
 
 
 def _nodes_of(chain: Chain) -> Iterator[int]:

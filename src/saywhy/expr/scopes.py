@@ -101,6 +101,8 @@ class Walk:
         """Products, powers and shifts, with or without assignment."""
         self.patterns: list[Node] = []
         """Regular expressions."""
+        self.pulled: set[str] = set()
+        """Keys that patterns take out of objects: `push` in `{push: add} = xs`."""
         self.spreads: list[Node] = []
         """What is spread into an object."""
         top = Scope(None, True, "program")
@@ -125,6 +127,10 @@ class Walk:
             self.calls.append(item)
         elif kind in _COLLECTED:
             self._collect(item)
+        elif kind == "pair_pattern":
+            key = item.node.child_by_field_name("key")
+            if key is not None:
+                self.pulled.add(decoded(self.source.spelling(key)).strip("'\""))
         scope = self._scope_of(item)
         for child, field in item.children():
             mode = _mode_of_child(item, child, field)
@@ -153,6 +159,8 @@ class Walk:
     def _name(self, item: Item) -> None:
         name = decoded(self.source.spelling(item.node))
         self.spelled.add(name)
+        if item.kind == "shorthand_property_identifier_pattern":
+            self.pulled.add(name)
         if item.mode == "skip":
             return
         if item.mode == "var":
