@@ -173,6 +173,11 @@ def test_order(run: Runner, source: str, expected: Any) -> None:
             "RangeError",
             "the language es is not available in expressions; en-US is",
         ),
+        (
+            "'I'.toLocaleLowerCase('tr')",
+            "RangeError",
+            "the language tr is not available in expressions; en-US is",
+        ),
     ],
 )
 def test_what_is_not_there_says_so(run: Runner, source: str, kind: str, message: str) -> None:

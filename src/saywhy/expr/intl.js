@@ -10,6 +10,7 @@
   const Date0 = Date;
   const RangeError0 = RangeError;
   const TypeError0 = TypeError;
+  const matches = RegExp.prototype.test;
 
   function replace(owner, name, value) {
     const own = getOwnPropertyDescriptor(owner, name) ?? { writable: true, configurable: true };
@@ -333,6 +334,19 @@
       return collation.compare(String0(this), String0(that), asked);
     },
   }.localeCompare);
+
+  // Capitals are the same in all languages but these.
+  const ownCapitals = /^(az|el|lt|tr)\b/i;
+  for (const name of ["toLocaleUpperCase", "toLocaleLowerCase"]) {
+    const native = String0.prototype[name];
+    replace(String0.prototype, name, {
+      [name](locales) {
+        const asked = Array.isArray(locales) ? locales[0] : locales;
+        if (asked !== undefined && apply(matches, ownCapitals, [asked])) english(asked);
+        return apply(native, this, []);
+      },
+    }[name]);
+  }
 
   // --------------------------------------------------------------------- Intl
 

@@ -55,6 +55,7 @@ class Sandbox:
         self.kit: Final[Any] = evaluate(_script("kit.js"))(
             limits.list_items, limits.result_parts, clock
         )
+        evaluate(_script("maths.js"))()
         evaluate(_script("intl.js"))(evaluate(_script("collation.js"))())
         evaluate(_script("dates.js"))(member(clock, "moment"), member(clock, "random"))
         self.bounds: Final[Any] = evaluate(_script("bounds.js"))(
