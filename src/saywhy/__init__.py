@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         SessionBusy,
         TooManySteps,
         UnknownFlow,
+        UnknownSession,
     )
     from saywhy.runtime.conversations import TurnReply
     from saywhy.runtime.engine import Engine
@@ -58,6 +59,7 @@ __all__ = [
     "Trace",
     "TurnReply",
     "UnknownFlow",
+    "UnknownSession",
     "Variable",
     "quick",
     "why",

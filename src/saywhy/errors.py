@@ -170,6 +170,16 @@ class UnknownFlow(CallerError):
         super().__init__(f'no flow has the id or name "{flow}"', hint=did_you_mean(flow, known))
 
 
+class UnknownSession(CallerError):
+    """No conversation with this id is in the store."""
+
+    name = "UnknownSession"
+
+    def __init__(self, session_id: str, hint: str) -> None:
+        self.session_id = session_id
+        super().__init__(f'there is no conversation "{session_id}" in this store', hint=hint)
+
+
 class DamagedSession(CallerError):
     """A stored conversation that cannot be continued; it was left untouched.
 

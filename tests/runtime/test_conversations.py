@@ -15,6 +15,7 @@ from saywhy.errors import (
     FlowExecutionError,
     SessionBusy,
     UnknownFlow,
+    UnknownSession,
 )
 from saywhy.flows import turn as routing
 from saywhy.messages import Message
@@ -322,3 +323,15 @@ async def test_closing_leaves_what_waits_to_the_next(caplog: pytest.LogCaptureFi
         assert await engine.recover() >= 1
         assert [turn.status for turn in await store.turns("c1")] == ["done", "done"]
     assert "never retrieved" not in caplog.text
+
+
+async def test_the_trace_of_a_conversation_that_never_began() -> None:
+    """Is no empty trace: the id is named, and no other one is told."""
+    engine = engine_of(flow(ask("x")), store=MemoryStore())
+    await texts(engine, "Main")
+    assert len(list(await engine.trace("c1"))) > 0
+    with pytest.raises(UnknownSession) as refusal:
+        await engine.trace("c2")
+    assert refusal.value.message == 'there is no conversation "c2" in this store'
+    assert refusal.value.hint == "a conversation begins with its first take_turn"
+    assert refusal.value.session_id == "c2"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from saywhy.errors import CallerError, SaywhyError, did_you_mean
+from saywhy.errors import CallerError, SaywhyError, UnknownSession, did_you_mean
 from saywhy.runtime.engine import Engine
 from saywhy.runtime.session import Session
 from saywhy.stores.sqlite import SqliteStore
@@ -163,7 +163,7 @@ async def find_session(store: Store, session_id: str | None) -> StoredSession:
     known = [each.session_id for each in sessions]
     if session_id is not None:
         hint = did_you_mean(session_id, known) or _some(known)
-        raise CallerError(f'there is no conversation "{session_id}" in this store', hint=hint)
+        raise UnknownSession(session_id, hint)
     chosen = newest(sessions)
     if chosen is None:
         raise CallerError(

@@ -24,6 +24,7 @@ from saywhy.errors import (
     OutsideError,
     SaywhyError,
     SessionBusy,
+    UnknownSession,
 )
 from saywhy.messages import Message
 from saywhy.runtime.entry import Entry
@@ -361,7 +362,10 @@ class Conversations:
                 self.machinery.charts.add_version(Chart.from_json(stored))
 
     async def trace(self, session_id: str) -> Trace:
-        """Everything recorded of a conversation."""
+        """Everything recorded of a conversation. Raises `UnknownSession` for one never begun."""
+        if await self.store.session(session_id) is None:
+            # Ids that are near are not told: they may be other people's.
+            raise UnknownSession(session_id, "a conversation begins with its first take_turn")
         commits = [decode(row.doc) for row in await self.store.commits(session_id)]
         messages: list[Message] = []
         after = 0

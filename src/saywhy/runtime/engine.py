@@ -285,7 +285,10 @@ class Engine:
         return await self._stored.recover(session_id)
 
     async def trace(self, of: str | Session) -> Trace:
-        """What was recorded of a conversation: a stored one by its id, or a session."""
+        """What was recorded of a conversation: a stored one by its id, or a session.
+
+        Raises `UnknownSession` for an id that no conversation in the store has.
+        """
         if isinstance(of, Session):
             return of.trace
         return await self._stored.trace(of)
