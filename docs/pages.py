@@ -26,16 +26,19 @@ class Fence:
     line: int
 
     @property
+    def values(self) -> dict[str, str]:
+        """The `key=value` of the info string."""
+        return dict(word.split("=", 1) for word in self.info.split() if "=" in word)
+
+    @property
     def file(self) -> str:
         """The file name in `file=NAME`, or empty text."""
-        found = re.search(r"\bfile=(\S+)", self.info)
-        return found.group(1) if found else ""
+        return self.values.get("file", "")
 
     @property
     def variables(self) -> list[str]:
         """The names in `vars=a,b`."""
-        found = re.search(r"\bvars=(\S+)", self.info)
-        return found.group(1).split(",") if found else []
+        return self.values.get("vars", "").split(",") if "vars" in self.values else []
 
     @property
     def words(self) -> list[str]:

@@ -11,6 +11,8 @@ How a fenced example is treated depends on its first word:
 * `sh`: set-up commands, not run; a `make` target must exist.
 * `text`, `mermaid`, `toml`: shown only.
 
+A table whose first column is `expression` is evaluated row by row; see docs/tables.py.
+
 `file=NAME` writes any block into the folder where the page's later examples run. Each page runs in
 a folder of its own; the chapters of the tutorial run one after the other in one.
 """
@@ -36,6 +38,7 @@ import pytest
 import yaml
 
 import generate
+import tables
 from pages import Fence, anchors, fences, links
 from saywhy import Engine
 from saywhy.errors import Problem
@@ -222,6 +225,17 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
                 runner.run(fence, loop)
 
 
+@pages
+def test_tables_of_expressions_are_right(page: Path) -> None:
+    """Each row of a table of expressions says what the expression gives, changes and reads."""
+    wrong = [
+        f"{page.relative_to(ROOT)}:{row.line}: {row.expression}  {found}"
+        for world, row in tables.rows(page)
+        if (found := tables.difference(world, row))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 # ------------------------------------------------------------------ links and generated parts
 
 
@@ -339,3 +353,30 @@ def test_reading_a_page(tmp_path: Path) -> None:
     assert (fence.language, fence.words, fence.file, fence.line) == ("json", ["step"], "x.json", 6)
     assert anchors(page) == {"one-two", "one-two-1"}
     assert list(links(page)) == [(3, "b.md#c")]
+
+
+def test_reading_tables_of_expressions(tmp_path: Path) -> None:
+    """A row is compared with what its expression gives, in each column that has a known name."""
+    page = tmp_path / "page.md"
+    page.write_text(
+        '```json variables now=2024-05-06T07:08:09Z\n{"a": 1, "xs": [2]}\n```\n\n'
+        "| expression | value | note |\n|---|---|---|\n"
+        "| `a \\|\\| 2` | `1` | a bar |\n| `` xs[0] + `x` `` | `'2x'` | |\n| `a` | `2` | wrong |\n\n"
+        "| expression | changes | reads | may change | exact |\n|---|---|---|---|---|\n"
+        "| `xs.push(a)` | `xs[1] = 1` | `xs` `a` | `xs` | yes |\n\n"
+        "| name | value |\n|---|---|\n| `a` | `7` |\n\n"
+        "| expression | error | place | hint |\n|---|---|---|---|\n"
+        "| `a + b` | `ReferenceError: b is not defined` | `b` | |\n\n"
+        "| expression | in a text | in an argument |\n|---|---|---|\n| `xs` | `[2]` | `[2]` |\n"
+    )
+    found = [
+        (row.expression, tables.difference(*pair)) for pair in tables.rows(page) for row in pair[1:]
+    ]
+    assert found == [
+        ("a || 2", ""),
+        ("xs[0] + `x`", ""),
+        ("a", "value: the page shows `2`, but it is `1`"),
+        ("xs.push(a)", ""),
+        ("a + b", ""),
+        ("xs", ""),
+    ]
