@@ -81,6 +81,29 @@ async def test_only_rules_that_refused_are_named(tmp_path: Path) -> None:
     ]
 
 
+async def test_a_validator_before_a_step_that_takes_no_answer() -> None:
+    """What it may have looked at is told: it is handed every variable."""
+    steps = [
+        {"id": "put", "type": "SET", "variable": "amount", "value": "odd"},
+        {
+            "id": "done",
+            "type": "SAY",
+            "value": "Paid.",
+            "inputValidation": {"customValidator": "even"},
+        },
+    ]
+    flows = [{"id": "pay", "name": "Pay", "steps": steps}]
+    engine = Engine(
+        flows=flows, functions={"even": even}, guidance={"enabled": False}, validate_on_init=False
+    )
+    session = await engine.update_activity("Pay", engine.init_session("ann"))
+    told = [" ".join(line.split()) for line in why(session.trace).text(400).splitlines()]
+    assert told[2:4] == [
+        "because the validator `even` refused what was entered: must, be even",
+        'amount = "odd" is written in SET "put" of Pay',
+    ]
+
+
 async def test_a_step_that_gave_up(tmp_path: Path) -> None:
     """What runs instead is explained by the rule that refused the last answer."""
     trace = await traced(tmp_path, "44", *["no"] * 5)

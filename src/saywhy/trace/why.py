@@ -327,8 +327,14 @@ class _Search:
         def follow(cause: int) -> None:
             for key, _ in rule.read:  # this very step may have stored it, before it was checked
                 self.value(_Effect(cause, "read", key), key, commit.seq + 1)
-            if not rule.read and commit.answered is not None and commit.answered.kind == "user":
+            if rule.read:
+                return
+            if commit.answered is not None and commit.answered.kind == "user":
                 self._words(_Effect(cause, "read"), message_of(commit))
+            elif data_reads(commit):
+                self._reads(cause, data_reads(commit), commit.seq)
+            else:
+                self.chain.causes[cause].root = "function"
 
         self._add(
             _Effect(effect, "decision"),
