@@ -17,6 +17,11 @@ def played(run: Run, pay: str) -> None:
     run("chat", pay, "--no-guidance", "--session", "second", stdin="Pay\n20\n")
 
 
+def places_in(text: str) -> set[str]:
+    """Every `pay.json:LINE` that stands at the end of a line."""
+    return {line.split()[-1] for line in text.splitlines() if "pay.json:" in line}
+
+
 def causes(text: str, *expected: tuple[str, str]) -> None:
     """Each expected cause stands in a line, in this order, with its place in that line."""
     lines = iter(text.splitlines())
@@ -71,6 +76,19 @@ def test_json(run: Run) -> None:
     assert chain["causes"][0]["sentence"].startswith('"80 for Ann."')
     words = [one["sentence"] for one in chain["causes"] if one.get("root") == "words"]
     assert any('"Ann"' in sentence for sentence in words)
+
+
+@pytest.mark.usefixtures("played")
+def test_json_tells_what_the_text_tells(run: Run) -> None:
+    """The same flows, steps and places: the engine's own ones are not named."""
+    text = run("why", "--session", "first").out
+    (chain,) = run("why", "--session", "first", "--json").data
+    assert {each["flow"] for each in chain["causes"] if "flow" in each} == {"Pay"}
+    shown = {each["place"]["line"] for each in chain["causes"] if "place" in each}
+    assert places_in(text) == {f"pay.json:{line}" for line in shown}
+    start = next(each for each in chain["causes"] if each["kind"] == "start")
+    assert set(start) == {"id", "kind", "sentence", "commit", "turn"}
+    assert start["sentence"] in text
 
 
 @pytest.mark.usefixtures("played")

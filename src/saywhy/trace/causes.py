@@ -39,7 +39,12 @@ _ROOTS: Final[dict[How, Root]] = {"default": "default", "host": "host", "written
 
 
 def _at(trace: Trace, commit: Commit) -> dict[str, Any]:
-    """What every cause says of the step it speaks of."""
+    """What every cause says of the step it speaks of.
+
+    How a message found its flow is no flow of the author's: its steps have no name and no place.
+    """
+    if commit.flow == ROUTING:
+        return {"commit": commit.seq, "turn": commit.turn}
     node = trace.node_of(commit)
     return {
         "commit": commit.seq,
