@@ -234,6 +234,19 @@ def test_a_failed_return_shows_nothing() -> None:
     assert native_value(old, scope_at(old), "ghost", hide_errors=True) == "[error: ghost]"
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("new Map()", "map"), ("x => x", "function"), ("{{[/a/]}}", "regexp"), ("Symbol()", "symbol")],
+)
+def test_what_no_variable_can_hold_is_a_failed_expression(text: str, kind: str) -> None:
+    """The flow goes on, and the log tells the step and what was in the way."""
+    here = world()
+    scope = scope_at(here)
+    assert native_value(here, scope, text) == f"[error: {text}]"
+    (warning,) = scope.warnings
+    assert warning.endswith(f"TypeError: a conversation keeps only data, and no {kind}")
+
+
 def test_a_failed_expression_is_warned_of_with_its_place() -> None:
     """The host's log says which expression, in which flow, at which step, and why."""
     here = world()

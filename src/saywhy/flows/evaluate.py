@@ -309,7 +309,9 @@ def native_value(world: World, scope: Scope, text: str, *, hide_errors: bool = F
         return ""
     found = evaluate(world, scope, source)
     if isinstance(found, Evaluated):
-        return found.value
+        if not found.foreign:
+            return found.value
+        found = Raised("TypeError", f"a conversation keeps only data, and no {found.foreign}")
     _warn(scope, source, found)
     style = world.options.error_text
     if style == "empty" or (hide_errors and style == "hidden"):
