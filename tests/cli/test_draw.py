@@ -74,3 +74,14 @@ def test_odd_texts_cannot_break_the_picture(run: Run, folder: Path) -> None:
     lines = run("draw", write(folder / "odd.json", [flow])).lines
     assert '  subgraph f0["A #34;b#34;"]' in lines
     assert '    f0_0["s<br/>#34;] --#62; x"]' in lines
+
+
+def test_the_options_of_the_other_commands(run: Run, folder: Path, pay: str) -> None:
+    """What fits `check` and `chat` fits here; it changes nothing, and a mistake in it is told."""
+    write(folder / "globals.json", {"limit": 5})
+    (folder / "own.py").write_text("def fee(amount): return 1\n")
+    more = ["--functions", "own", "--globals", "globals.json", "--cargo", "globals.json"]
+    assert run("draw", pay, *more) == run("draw", pay)
+    wrong = run("draw", pay, "--functions", "owm")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err.startswith("saywhy: there is no module owm\n")

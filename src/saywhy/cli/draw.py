@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from saywhy.cli.options import Files
+from saywhy.cli.options import CargoOption, Files, FunctionsOption, GlobalsOption
 from saywhy.cli.output import err, out
 from saywhy.errors import DefinitionError, UnknownFlow
 
@@ -21,13 +21,19 @@ def draw(
     flow: Annotated[
         str | None, typer.Option("--flow", metavar="NAME", help="One flow alone, by name or id.")
     ] = None,
+    functions: FunctionsOption = None,
+    globals: GlobalsOption = None,
+    cargo: CargoOption = None,
 ) -> None:
     """Draw flows as a mermaid flowchart.
 
-    Each flow stands in a box, with the ways from one to another.
+    Each flow stands in a box, with the ways from one to another. Functions, globals and cargo
+    change nothing in it: they are taken so that one set of options fits every command.
     """
+    from saywhy.cli.given import Given
     from saywhy.flows.load import load_files
 
+    Given.of(functions, globals, cargo)  # a mistake in one is told here as elsewhere
     library = load_files(map(str, files))
     errors = [problem for problem in library.problems if problem.severity == "error"]
     if errors and not library.flows:
