@@ -36,7 +36,8 @@ def test(
 ) -> None:
     """Run scenarios: conversations with what must come of them.
 
-    The exit code is 1 when one failed.
+    The exit code is 1 when one failed, and 2, with nothing run, when no scenario has one of the
+    tags.
     """
     import asyncio
 
@@ -47,14 +48,16 @@ def test(
     world = World(given.functions, given.globals, given.cargo)
     screen = out()
     results: list[Result] = []
-    for scenario, failed in _load(find_scenario_files(paths)):
+    loaded = list(_load(find_scenario_files(paths)))
+    _check_tags(tags or (), loaded)
+    for scenario, failed in loaded:
         result = failed
         if scenario is not None and (not tags or set(tags) & set(scenario.tags)):
             result = asyncio.run(_run(scenario, world))
         if result is not None:
             results.append(result)
             _write_failures(result, screen, quiet)
-    _write_summary(results, screen, tags or ())
+    _write_summary(results, screen)
     if json_file:
         _write_json(results, json_file)
     raise typer.Exit(0 if results and all(one.passed for one in results) else 1)
@@ -74,6 +77,27 @@ def _load(files: Iterable[Path]) -> Iterable[tuple[Scenario | None, Result | Non
             continue
         for scenario in scenarios:
             yield scenario, None
+
+
+def _check_tags(
+    wanted: Iterable[str], loaded: Sequence[tuple[Scenario | None, Result | None]]
+) -> None:
+    """Raise `CallerError` for a tag that no scenario has: what it was to choose would not run.
+
+    A file that could not be read may be the one that has it; then its failure is all that is told.
+    """
+    from saywhy.errors import CallerError, did_you_mean
+
+    if any(scenario is None for scenario, _ in loaded):
+        return
+    known = sorted({tag for scenario, _ in loaded if scenario for tag in scenario.tags})
+    for tag in wanted:
+        if tag not in known:
+            there_are = f"the tags are {', '.join(known)}" if known else "no scenario has a tag"
+            near = did_you_mean(tag, known)
+            raise CallerError(
+                f'no scenario has the tag "{tag}"', hint=f"{near} {there_are}".strip()
+            )
 
 
 async def _run(scenario: Scenario, world: World) -> Result:
@@ -100,14 +124,12 @@ def _indented(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.splitlines())
 
 
-def _write_summary(results: Sequence[Result], screen: Screen, tags: Sequence[str]) -> None:
+def _write_summary(results: Sequence[Result], screen: Screen) -> None:
     failed = [result for result in results if not result.passed]
     if failed:
         screen.line("failed, by tag:")
         for tag, names in _by_tag(failed).items():
             screen.line(f"  {tag}: {len(names)} ({', '.join(names)})")
-    if not results:
-        screen.line(f"no scenario has the tag {' or '.join(tags)}", STYLES["error"])
     passed = len(results) - len(failed)
     style = STYLES["error"] if failed or not results else "green"
     screen.line(f"{passed} passed, {len(failed)} failed", style)
