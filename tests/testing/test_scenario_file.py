@@ -119,6 +119,29 @@ def test_a_role_that_is_misspelt(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("given", ["yess", "false", 1, [True]])
+def test_a_switch_is_true_or_false(tmp_path: Path, given: Any) -> None:
+    """Anything else would count as true, whatever was meant."""
+    path = write(tmp_path / "s.json", {"turns": [{**TURN, "roundtrip": given}]})
+    line = next(n for n, text in enumerate(path.read_text().splitlines(), 1) if "roundtrip" in text)
+    (told,) = problems_of(path)
+    assert told == (
+        f"{path}:{line}:4  /turns/0/roundtrip: error: "
+        f'"roundtrip" must be true or false, not {json.dumps(given)}\n'
+        '    write "roundtrip": true, or leave it out'
+    )
+    off = write(tmp_path / "off.json", {"turns": [{**TURN, "roundtrip": False}]})
+    assert load_scenario(off).turns[0].roundtrip is False
+
+
+@pytest.mark.parametrize("given", ["5 s", True, -1])
+def test_a_pause_is_a_number(tmp_path: Path, given: Any) -> None:
+    """Of milliseconds, none below zero."""
+    path = write(tmp_path / "s.json", {"turns": [{**TURN, "wait_ms": given}]})
+    (told,) = problems_of(path)
+    assert f'"wait_ms" must be a number of milliseconds, not {json.dumps(given)}\n' in told
+
+
 def test_a_scenario_without_turns_is_not_passed_over(tmp_path: Path) -> None:
     """`turns` misspelt is told, in a list, in a file of its own and in a folder."""
     broken = {"id": "b", "flows": [FLOW], "turn": [TURN]}

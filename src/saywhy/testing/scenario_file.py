@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 from saywhy.errors import CallerError, DefinitionError, Place, Problem, did_you_mean
 from saywhy.flows.load import read_document
 from saywhy.flows.source import SourceMap, join
+from saywhy.trace.words import brief
 from saywhy.values import untagged
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
@@ -264,8 +265,8 @@ class _Reader:
             timestamp=turn.get("timestamp"),
             metadata=turn.get("metadata"),
             set_cargo=untagged(self._object(turn, "set_cargo", f"{at}/set_cargo")),
-            wait_ms=turn.get("wait_ms") or 0,
-            roundtrip=bool(turn.get("roundtrip")),
+            wait_ms=self._pause(turn, f"{at}/wait_ms"),
+            roundtrip=self._switch(turn, "roundtrip", f"{at}/roundtrip"),
         )
 
     def _known(
@@ -279,6 +280,24 @@ class _Reader:
             if strict or hint:
                 message = f'"{name}" is no key of a scenario here'
                 self._problem(join(at, name), message, hint or f"known here: {', '.join(known)}")
+
+    def _switch(self, item: dict[str, Any], name: str, at: str) -> bool:
+        """True or false as such: a text counts as true whatever it says."""
+        value = item.get(name)
+        if value is not None and not isinstance(value, bool):
+            hint = f'write "{name}": true, or leave it out'
+            self._problem(at, f'"{name}" must be true or false, not {brief(value)}', hint)
+        return value is True
+
+    def _pause(self, item: dict[str, Any], at: str) -> float:
+        value = item.get("wait_ms") or 0
+        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+            hint = 'write "wait_ms": 500 for half a second'
+            self._problem(
+                at, f'"wait_ms" must be a number of milliseconds, not {brief(value)}', hint
+            )
+            return 0
+        return value
 
     def _object(self, item: dict[str, Any], name: str, at: str) -> dict[str, Any]:
         value = item.get(name)
