@@ -85,6 +85,24 @@ def test_problems_come_in_the_order_of_the_files(tmp_path: Path) -> None:
     assert {place[0] for place in places} == {"a.yaml", "b.yaml"}
 
 
+def test_a_file_that_gave_nothing_stands_before_what_misses_it(tmp_path: Path) -> None:
+    """The cause before its consequences, in whatever order the files were named."""
+    call = {"id": "go", "type": "FLOW", "value": "Pay"}
+    uses = tmp_path / "a.json"
+    uses.write_text(json.dumps([{"id": "a", "name": "A", "steps": [call]}]))
+    broken, partly, missing = (tmp_path / name for name in ("b.json", "c.json", "d.json"))
+    broken.write_text('[{"id": "pay", "name": "Pay" "steps": []}]')
+    partly.write_text(json.dumps([{"id": "c", "name": "C", "steps": [5]}]))
+    library = load_files([uses, broken, partly, missing])
+    problems = check_library(library)
+    files = [Path(problem.place.file).name for problem in problems]
+    assert files == sorted(files, key=["b.json", "d.json", "a.json", "c.json"].index)
+    told = [problem.message for problem in problems]
+    assert told.index("cannot read this file: no such file or directory") < told.index(
+        'no flow has the id or name "Pay"'
+    )
+
+
 def test_checking_changes_nothing() -> None:
     """The library is as it was, and a second check says the same."""
     library = load_definitions([{"id": "f", "steps": [{"type": "CASE", "branches": {"x": {}}}]}])

@@ -76,13 +76,19 @@ def _shared_names(library: Library) -> Iterator[Problem]:
 
 
 def in_file_order(library: Library, problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Problems sorted by file, line and column; what has no place keeps its order, at the front."""
+    """Problems sorted by file, line and column; what has no place keeps its order, at the front.
+
+    Before all stand files that gave nothing: what is missing elsewhere may be in one of them.
+    """
+    useful = {one.place.file for one in (*library.flows, *library.tools)}
+    lost = {one.place.file for one in library.problems if one.severity == "error"} - useful
     order = {file: index for index, file in enumerate(library.files)}
     unique = dict.fromkeys(problems)
     return tuple(
         sorted(
             unique,
             key=lambda problem: (
+                problem.place.file not in lost,
                 order.get(problem.place.file, -1),
                 problem.place.line,
                 problem.place.column,
