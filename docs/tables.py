@@ -20,7 +20,7 @@ from saywhy.expr.javascript import Change, Evaluated, JavaScript, Outcome, Raise
 from saywhy.expr.names import Path, read_expression
 from saywhy.expr.numbers import value_text
 from saywhy.expr.template import fill_paths
-from saywhy.values import BigInt, Date, FrozenDict, Value, freeze, get_path, raw, same
+from saywhy.values import BigInt, Date, FrozenDict, Value, freeze, get_path, raw
 
 _CODE: Final = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _CELL: Final = re.compile(r"(?<!\\)\|")
@@ -110,7 +110,7 @@ def _value(world: World, source: str, shown: str) -> str:
     if isinstance(found, Evaluated):
         for spelled in codes(shown):
             meant = _outcome(World(freeze({}), world.now_ms), spelled)
-            if isinstance(meant, Evaluated) and same(meant.value, found.value):
+            if isinstance(meant, Evaluated) and literal(meant.value) == literal(found.value):
                 return shown
     return code(_told(found))
 
@@ -223,7 +223,7 @@ def literal(value: Value) -> str:
         return f"{value}n"
     if isinstance(value, Date):
         return f'new Date("{value}")'
-    return "-0" if same(value, -0.0) else value_text(value)
+    return "-0" if str(value) == "-0.0" else value_text(value)
 
 
 def _key(key: str) -> str:
