@@ -161,10 +161,7 @@ async def test_a_validator_that_raises_is_warned_of() -> None:
     def now(variables: Any, frame: Any) -> None:
         raise LookupError("no database")
 
-    for check, warning in (
-        (now, "W approved function check raised LookupError: no database"),
-        (later, "W approved function check raised: no database"),
-    ):
+    for check in (now, later):
         log = Lines()
         engine = engine_of(
             flow(ask("a", inputValidation={"customValidator": "check"}), say("ok")),
@@ -172,7 +169,7 @@ async def test_a_validator_that_raises_is_warned_of() -> None:
             logger=log,
         )
         assert (await talk(engine, "Main", "x")).response == "ok"
-        assert log.lines == [warning]
+        assert log.lines == ["W approved function check raised LookupError: no database"]
 
 
 async def test_a_validator_that_nobody_handed_over_is_warned_of() -> None:

@@ -163,7 +163,7 @@ async def test_an_async_function_that_raises_is_an_expression_that_fails() -> No
 
     engine = engine_of(flow(say("a {{bad()}} b")), functions={"bad": bad}, logger=log)
     assert (await talk(engine, "Main")).response == "a {{bad()}} b"
-    assert log.lines[0] == "W approved function bad raised: gone"
+    assert log.lines[0] == "W approved function bad raised LookupError: gone"
 
 
 async def test_a_step_that_waits_for_functions_writes_once() -> None:

@@ -24,7 +24,7 @@ def raised_from(
     """The error behind a marked result: caught in the engine (e), or a limit that was hit (!)."""
     if result[1] == "!":
         kind, message = _limit(result[2:])
-        return Raised(kind, message, variant.reads)
+        return Raised(kind, message, variant.reads, tuple(answers))
     kind, message, stack = json.loads(result[2:])
     # Out of memory, the engine may not even have an error to throw, and throws null.
     is_bare = kind == "null" and "throw" not in program.source

@@ -21,6 +21,7 @@
   const RegExp0 = RegExp;
   const Error0 = Error;
   const RangeError0 = RangeError;
+  const ERRORS = { RangeError, ReferenceError, SyntaxError, TypeError };
   const isView = ArrayBuffer.isView;
   const getTime = Date.prototype.getTime;
   const objectProto = Object.prototype;
@@ -397,7 +398,7 @@
   // `finally` are rewritten to begin with `stopped()`.
   const STOP = freeze(create(null));
   const NONE = freeze([]);
-  let answers = NONE;  // rows of name, value, error, and number and value of changed arguments
+  let answers = NONE;  // rows: name, value, name and text of an error, changed arguments
   let asked = 0;
   let pending = "";
   let pendingArgs;
@@ -439,6 +440,15 @@
     return target;
   }
 
+  // What a function of the host raised: one of JavaScript's errors where it has the name of one.
+  function failure(name, message) {
+    if (hasOwn(ERRORS, name)) return new ERRORS[name](message);
+    const error = new Error0(message);
+    const own = { value: name, writable: true, enumerable: false, configurable: true };
+    if (name !== "Error") defineProperty(error, "name", own);
+    return error;
+  }
+
   function call(name, args) {
     if (pending !== "") throw STOP;
     if (asked >= answers.length) {
@@ -453,7 +463,7 @@
     }
     const changed = answer[3];
     for (let i = 0; i < changed.length; i++) become(args[changed[i][0]], changed[i][1]);
-    if (answer[2] !== null) throw new Error0(answer[2]);
+    if (answer[2] !== null) throw failure(answer[2][0], answer[2][1]);
     return answer[1];
   }
 

@@ -38,6 +38,8 @@ class FunctionAnswer(msgspec.Struct, frozen=True):
     error: str | None = None
     args_after: list[Any] | None = None
     """The arguments after the call, where the function changed one of them."""
+    error_name: str = "Error"
+    """What the error is called: one of JavaScript's own makes an error of that kind."""
 
 
 class Evaluated(msgspec.Struct, frozen=True):

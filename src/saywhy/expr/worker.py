@@ -367,10 +367,15 @@ def _answers_json(answers: Sequence[FunctionAnswer]) -> str:
     if not answers:
         return ""
     rows: list[list[Any]] = [
-        [answer.name, answer.value, answer.error, _changed_arguments(answer)] for answer in answers
+        [answer.name, answer.value, _error_of(answer), _changed_arguments(answer)]
+        for answer in answers
     ]
     text = tree_json(rows).decode()
     return f'{{"tagged":{text}}}' if '"$' in text else text
+
+
+def _error_of(answer: FunctionAnswer) -> list[str] | None:
+    return None if answer.error is None else [answer.error_name, answer.error]
 
 
 def _changed_arguments(answer: FunctionAnswer) -> list[list[Any]]:

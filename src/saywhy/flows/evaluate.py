@@ -6,20 +6,17 @@ midst of one. The language itself is `expr`'s. spec: flow-engine 4.2 to 4.5
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Collection
 from typing import Any, Final
 
 from saywhy.chart.commit import FunctionCall
-from saywhy.chart.failure import failure_text
-from saywhy.chart.outcome import Answer, Need
-from saywhy.chart.scope import Scope, Suspend
+from saywhy.chart.scope import Scope
 from saywhy.expr.javascript import Evaluated, FunctionAnswer, Raised, Suspended
 from saywhy.expr.names import Path
 from saywhy.expr.template import Hole, condition_source, parse_template
+from saywhy.flows.functions import answer_call
 from saywhy.flows.runtime_names import RUNTIME_NAMES
 from saywhy.flows.world import World
-from saywhy.tools.invocation import FUNCTION_ERRORS
 from saywhy.values import (
     UNDEFINED,
     BigInt,
@@ -27,7 +24,6 @@ from saywhy.values import (
     FrozenList,
     Key,
     NonFinite,
-    freeze,
     get_path,
     same,
 )
@@ -164,8 +160,10 @@ def evaluate(world: World, scope: Scope, source: str, *, text: bool = False) -> 
         if not isinstance(found, Suspended):
             break
         if len(answers) >= MAX_CALLS:
-            return Raised("RangeError", f"more than {MAX_CALLS} function calls in one expression")
-        answers.append(_call(world, scope, found))
+            told = f"more than {MAX_CALLS} function calls in one expression"
+            found = Raised("RangeError", told, calls=tuple(answers))
+            break
+        answers.append(answer_call(world, scope, found.name, found.args))
     _note_reads(scope, names, found)
     if isinstance(found, Evaluated):
         _stage_changes(scope, names, found)
@@ -212,52 +210,6 @@ def set_cargo(scope: Scope, cargo: Any) -> None:
     for name, value in cargo.items():
         if not scope.has("cargo", name) or not same(scope.peek(("cargo", name)), value):
             scope.set(("cargo", name), value)
-
-
-# ------------------------------------------------------------------ approved functions
-
-
-def _call(world: World, scope: Scope, wanted: Suspended) -> FunctionAnswer:
-    """Run an approved function, or take its answer from the step's notes."""
-    note = scope.noted()
-    if note is not UNDEFINED:
-        return _from_note(wanted, note)
-    answer = run_function(world, scope, wanted.name, wanted.args)
-    scope.note(
-        {"value": answer.value, "error": answer.error, "facts": {"after": answer.args_after}}
-    )
-    return answer
-
-
-def run_function(world: World, scope: Scope, name: str, args: list[Any]) -> FunctionAnswer:
-    """Call a plain approved function; an async one suspends the step.
-
-    What the function changes in its arguments is given back in `args_after`.
-    """
-    function = world.functions[name]
-    frozen = freeze(args)
-    if inspect.iscoroutinefunction(function):
-        raise Suspend(Need("function", name, frozen, "reads"))
-    try:
-        value = function(*args)
-        if inspect.isawaitable(value):
-            if inspect.iscoroutine(value):
-                value.close()
-            raise Suspend(Need("function", name, frozen, "reads"))
-        result, after = freeze(value, (name,)), freeze(args, (name, "arguments"))
-    except FUNCTION_ERRORS as error:
-        told = failure_text(error)
-        scope.warn(f"approved function {name} raised {type(error).__name__}: {told}")
-        return FunctionAnswer(name, frozen, None, told, None)
-    return FunctionAnswer(name, frozen, result, None, None if after == frozen else list(args))
-
-
-def _from_note(wanted: Suspended, note: Any) -> FunctionAnswer:
-    if isinstance(note, Answer):
-        value, error, facts = note.value, note.error, note.facts
-    else:
-        value, error, facts = note.get("value"), note.get("error"), note.get("facts") or {}
-    return FunctionAnswer(wanted.name, freeze(wanted.args), value, error, facts.get("after"))
 
 
 # ------------------------------------------------------------------ templates

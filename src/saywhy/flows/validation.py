@@ -17,7 +17,8 @@ from saywhy.errors import FlowExecutionError
 from saywhy.expr.javascript import Evaluated, Raised
 from saywhy.expr.names import Path
 from saywhy.flows import answers, failures
-from saywhy.flows.evaluate import FlowNames, run_function
+from saywhy.flows.evaluate import FlowNames
+from saywhy.flows.functions import run_function
 from saywhy.flows.model import PATTERNS, VALIDATOR
 from saywhy.flows.speech import (
     deliver,

@@ -31,6 +31,8 @@ class Options:
     """How often a tool is tried again after a passing failure. spec: flow-engine 3.10"""
     commands: frozenset[str] = frozenset({"cancel", "help", "status", "switch", "continue"})
     """Universal commands that are understood. spec: flow-engine 5.7"""
+    function_timeout_ms: float = 5000
+    """How long an approved function may take when an expression calls it; 0 for no limit."""
     max_corrections: int = 5
     """Rounds of asking for a correction before the step fails. spec: flow-engine 3.9"""
 

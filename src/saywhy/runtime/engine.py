@@ -55,7 +55,8 @@ class Engine:
     warn and error. With `validate_on_init` the findings of `validate()` are logged; with `strict`
     errors among them raise `DefinitionError`. `language` is the default of conversations.
     `messages` replaces the library's sentences per language, `guidance` says how questions tell
-    the way out. `ai_timeout` is in milliseconds, 0 for none.
+    the way out. `ai_timeout` is in milliseconds, 0 for none; so is `function_timeout`, which
+    bounds each function that an expression calls.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Engine:
         redact: Policy = USUAL,
         max_steps: int = 1000,
         max_depth: int = 20,
+        function_timeout: float = 5000,
         error_text: ErrorText = "hidden",
         keep_empty_says: bool = False,
         partial_match: str = "any",
@@ -102,6 +104,7 @@ class Engine:
             _one_of("partial_match", partial_match, ("any", "safe")),
             default_max_retries,
             _commands(commands),
+            function_timeout,
         )
         if isinstance(store, str | Path):
             raise CallerError("store is a store, not a path", hint=f'SqliteStore("{store}")')

@@ -7,15 +7,12 @@ stores it, and who is told, is the engine's business.
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from saywhy.chart.cursor import Cursor
-from saywhy.chart.failure import failure_text
 from saywhy.chart.machine import (
     Ending,
     Language,
@@ -35,10 +32,10 @@ from saywhy.flows.turn import open_routing, routing_language
 from saywhy.flows.world import World
 from saywhy.messages import Message
 from saywhy.runtime.entry import Entry
+from saywhy.runtime.functions import answer_function
 from saywhy.runtime.said import Said
 from saywhy.runtime.session import KEPT_COMMITS, KEPT_IN_MEMORY, Session
 from saywhy.tools.call import CallContext, ToolAnswer, call_tool
-from saywhy.tools.invocation import FUNCTION_ERRORS
 from saywhy.tools.limit import Limiter
 from saywhy.tools.tool import Tool
 from saywhy.trace.record import Recorder
@@ -328,22 +325,11 @@ class TurnRun:
 
     async def _function(self, need: Need) -> Answer:
         """An async approved function, called from an expression."""
-        function = self.machinery.world.functions[need.name]
-        args = thaw(need.args)
-        try:
-            value = function(*args)
-            if inspect.isawaitable(value):
-                value = await value
-            result, after = freeze(value, (need.name,)), freeze(args, (need.name, "arguments"))
-        except FUNCTION_ERRORS as error:
-            task = asyncio.current_task()
-            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
-                raise  # the turn is cancelled; else it is the function's own doing
-            told = failure_text(error)
-            self.machinery.warn(self._masked(f"approved function {need.name} raised: {told}"))
-            return Answer(error=told, error_name=type(error).__name__)
-        facts = {} if after == need.args else {"after": after}
-        return Answer(result, facts=facts)
+        answer = await answer_function(self.machinery.world, self.machinery.clock, need)
+        if answer.error is not None:
+            text = f"approved function {need.name} raised {answer.error_name}: {answer.error}"
+            self.machinery.warn(self._masked(text))
+        return answer
 
     # ------------------------------------------------------------ the end of a turn
 

@@ -30,8 +30,8 @@ def describe_function(function: Callable[..., Any]) -> tuple[str, str]:
 def quick(function: F) -> F:
     """Marks a function that returns at once, because it only computes.
 
-    As a tool it is called on the event loop: that saves the hand-over to a thread, and means that
-    no time limit can end it.
+    As a tool, and from an expression, it is called where the conversation runs: that saves the
+    hand-over to a thread, and means that no time limit can end it.
     """
     setattr(function, _QUICK, True)
     return function
@@ -56,14 +56,14 @@ class KeywordFunction:
         parameters = inspect.signature(function, eval_str=True).parameters
         self.takes_context = CONTEXT in parameters
         fields = [p for name, p in parameters.items() if name != CONTEXT]
-        self._model = _model_of(function, fields) if convert else None
+        self._model = model_of(function, fields) if convert else None
         self._names = {f"p{number}": field.name for number, field in enumerate(fields)}
 
     def schema(self) -> dict[str, Any]:
         """The parameters as a JSON schema of type object."""
         if self._model is None:
             raise CallerError("the schema of this function was given, not read from its signature")
-        return _schema_of(self._model)
+        return schema_of(self._model)
 
     def __call__(self, arguments: Mapping[str, Any], *, context: Any = None) -> Any:
         named = self._converted(arguments) if self._model is not None else dict(arguments)
@@ -92,7 +92,8 @@ def is_async(function: Callable[..., Any]) -> bool:
     )
 
 
-def _model_of(function: Callable[..., Any], parameters: list[inspect.Parameter]) -> Any:
+def model_of(function: Callable[..., Any], parameters: list[inspect.Parameter]) -> Any:
+    """A pydantic model with one field for each of the parameters."""
     from pydantic import ConfigDict, Field, create_model
 
     fields: dict[str, Any] = {}
@@ -115,7 +116,8 @@ def _model_of(function: Callable[..., Any], parameters: list[inspect.Parameter])
     return create_model(describe_function(function)[0], __config__=config, **fields)
 
 
-def _schema_of(model: Any) -> dict[str, Any]:
+def schema_of(model: Any) -> dict[str, Any]:
+    """The JSON schema of such a model, in the names that the parameters have."""
     from pydantic.json_schema import GenerateJsonSchema
 
     class Untitled(GenerateJsonSchema):

@@ -37,6 +37,12 @@ class TooManyLost(OutsideError):
     name = "TooManyLost"
 
 
+class Late(Exception):
+    """The time of a call waited for in place was up."""
+
+    name = "TimeoutError"
+
+
 class Job:
     """One call on its way through a thread. `wait` is for one caller, on one event loop."""
 
@@ -232,4 +238,20 @@ class _Thread:
 SHARED: Final = Threads()
 """The threads of this process."""
 
+_STEPS: Final = Threads()
+"""Those of functions that a step waits for in place: it must not wait for tools to end."""
+
 os.register_at_fork(after_in_child=SHARED.forget)
+os.register_at_fork(after_in_child=_STEPS.forget)
+
+
+def in_time(call: Callable[[], Any], seconds: float) -> Any:
+    """What `call` gives, waited for in place; raises `Late` when that takes too long."""
+    job = _STEPS.start(call)
+    if not job.done_within(seconds):
+        _STEPS.give_up(job)
+        if not job.done_within(0):
+            raise Late(seconds)
+    if job.error is not None:
+        raise job.error
+    return job.result

@@ -1,0 +1,98 @@
+"""Approved functions: what an expression may call besides JavaScript's own.
+
+Plain ones are carried out within the step: in a thread, so that their time can be limited, or on
+the spot when they are marked as `quick`. Those that are `async` suspend the step; who awaits them
+is the driver. Either way the arguments were compared with the annotations before.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from saywhy.chart.failure import failure_text
+from saywhy.chart.outcome import Answer, Need
+from saywhy.chart.scope import Scope, Suspend
+from saywhy.expr.javascript import FunctionAnswer
+from saywhy.flows.world import World
+from saywhy.tools.invocation import FUNCTION_ERRORS, fault_of
+from saywhy.tools.positional import positional_of
+from saywhy.tools.signature import is_async, is_quick
+from saywhy.tools.threads import Late, in_time
+from saywhy.values import UNDEFINED, freeze
+
+
+def answer_call(world: World, scope: Scope, name: str, args: list[Any]) -> FunctionAnswer:
+    """Run an approved function, or take its answer from the step's notes."""
+    note = scope.noted()
+    if note is not UNDEFINED:
+        return _from_note(name, args, note)
+    answer = run_function(world, scope, name, args)
+    scope.note(
+        {
+            "value": answer.value,
+            "error": answer.error,
+            "error_name": answer.error_name,
+            "facts": {"after": answer.args_after},
+        }
+    )
+    return answer
+
+
+def _from_note(name: str, args: list[Any], note: Any) -> FunctionAnswer:
+    frozen = freeze(args)
+    if isinstance(note, Answer):
+        after = note.facts.get("after")
+        return FunctionAnswer(name, frozen, note.value, note.error, after, note.error_name)
+    after = (note.get("facts") or {}).get("after")
+    kind = note.get("error_name") or "Error"
+    return FunctionAnswer(name, frozen, note.get("value"), note.get("error"), after, kind)
+
+
+def run_function(world: World, scope: Scope, name: str, args: list[Any]) -> FunctionAnswer:
+    """Call a plain approved function; an async one suspends the step.
+
+    What the function changes in its arguments is given back in `args_after`.
+    """
+    function = world.functions[name]
+    frozen = freeze(args)
+    expected = positional_of(function)
+    if expected is not None:
+        args = expected.fitted(args)
+        fault = expected.fault_in(args)
+        if fault:
+            return FunctionAnswer(name, frozen, None, f"{name}: {fault}", None, "TypeError")
+    given = freeze(args)
+    if is_async(function):
+        raise Suspend(Need("function", name, given, "reads"))
+    try:
+        value = _carried_out(function, args, name, world.options.function_timeout_ms)
+        if inspect.isawaitable(value):
+            if inspect.iscoroutine(value):
+                value.close()
+            raise Suspend(Need("function", name, given, "reads"))
+        result, after = freeze(value, (name,)), freeze(args, (name, "arguments"))
+    except FUNCTION_ERRORS as error:
+        told, kind = failure_text(error), fault_of(error)[1]
+        scope.warn(f"approved function {name} raised {kind}: {told}")
+        return FunctionAnswer(name, frozen, None, told, None, kind)
+    return FunctionAnswer(name, frozen, result, None, None if after == given else list(args))
+
+
+def _carried_out(
+    function: Callable[..., Any], args: list[Any], name: str, timeout_ms: float
+) -> Any:
+    """What the function gives, within its time."""
+    if is_quick(function) or not timeout_ms:
+        return function(*args)
+    try:
+        return in_time(partial(function, *args), timeout_ms / 1000)
+    except Late:
+        raise Late(late_text(name, timeout_ms)) from None
+
+
+def late_text(name: str, timeout_ms: float) -> str:
+    """What is said of a function that did not come to an end."""
+    return f"{name} took longer than {timeout_ms:g} ms"

@@ -1,0 +1,71 @@
+"""Awaits the approved functions that are `async`; how a step calls them is `flows.functions`."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from typing import Any
+
+import msgspec
+
+from saywhy.chart.failure import failure_text
+from saywhy.chart.outcome import Answer, Need
+from saywhy.clock import Clock
+from saywhy.flows.functions import late_text
+from saywhy.flows.world import World
+from saywhy.tools.invocation import FUNCTION_ERRORS, fault_of
+from saywhy.tools.threads import Late
+from saywhy.values import freeze, thaw
+
+
+class _Outcome(msgspec.Struct, frozen=True):
+    """How it ended: so that an error of the function's is told from one of ours."""
+
+    value: Any = None
+    error: BaseException | None = None
+
+
+async def answer_function(world: World, clock: Clock, need: Need) -> Answer:
+    """What the function gives within its time, or how it failed."""
+    args = thaw(need.args)
+    outcome = await _within(world.options.function_timeout_ms, world, clock, need, args)
+    if outcome.error is None:
+        try:
+            result = freeze(outcome.value, (need.name,))
+            after = freeze(args, (need.name, "arguments"))
+        except Exception as error:  # no data, or contains itself
+            outcome = _Outcome(error=error)
+        else:
+            return Answer(result, facts={} if after == need.args else {"after": after})
+    assert outcome.error is not None
+    return Answer(error=failure_text(outcome.error), error_name=fault_of(outcome.error)[1])
+
+
+async def _within(
+    timeout_ms: float, world: World, clock: Clock, need: Need, args: list[Any]
+) -> _Outcome:
+    function = world.functions[need.name]
+    late = _Outcome(error=Late(late_text(need.name, timeout_ms)))
+    work = _called(function, args)
+    if not timeout_ms:
+        return await work
+    began = clock.now()
+    try:
+        outcome = await clock.wait_for(work, timeout_ms / 1000)
+    except TimeoutError:
+        return late
+    # It may have been cancelled by our limit and have turned that into an error of its own.
+    is_late = outcome.error is not None and clock.now() - began >= timeout_ms
+    return late if is_late else outcome
+
+
+async def _called(function: Any, args: list[Any]) -> _Outcome:
+    try:
+        value = function(*args)
+        return _Outcome(await value if inspect.isawaitable(value) else value)
+    except FUNCTION_ERRORS as error:
+        task = asyncio.current_task()
+        is_cancelled = task is not None and bool(task.cancelling())
+        if isinstance(error, asyncio.CancelledError) and is_cancelled:
+            raise  # the turn is cancelled; else it is the function's own doing
+        return _Outcome(error=error)
