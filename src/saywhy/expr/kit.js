@@ -328,8 +328,8 @@
   }
 
   function out(value) {
-    if (typeof value === "number" || typeof value === "boolean" || value === null) return value;
     if (typeof value === "string") return plain(value);
+    if (typeof value === "boolean" || typeof value === "number" || value === null) return value;
     if (value === undefined) return "\x01u";
     return write(value);
   }
@@ -381,8 +381,10 @@
   // What an error is made of may be an author's: it is asked here, where time is limited, and
   // nothing of it reaches the binding, which would ask again without a limit.
   function fail(error) {
-    if (error === STOP) return suspended();
     let told;
+    try {
+      if (pending !== "") return suspended();
+    } catch (untold) { error = untold; }  // an argument with too many parts, or inside itself
     try {
       const [name, message] = describe(error);
       told = [name.slice(0, 200), message.slice(0, 10000), where(error)];
@@ -414,10 +416,15 @@
     if (pending !== "") throw STOP;
   }
 
-  // The name, how many were asked before, and the arguments, which may be anything.
+  // The name, how many were asked before, and the arguments, which may be anything. The call is
+  // over with that: whatever is evaluated next knows nothing of it.
   function suspended() {
-    const json = stringify(tree(pendingArgs));
-    return marked("s", `${MODES[mode]}${pending}:${asked}:${json}`);
+    const name = pending;
+    const args = pendingArgs;
+    pending = "";
+    pendingArgs = undefined;
+    const json = stringify(tree(args));
+    return marked("s", `${MODES[mode]}${name}:${asked}:${json}`);
   }
 
   function become(target, source) {
@@ -472,10 +479,9 @@
     return stub;
   }
 
-  // Results of an expression that called functions or changed variables: what it asked comes first.
-  function ended(value, roots, asText) {
+  // The result with how many answers it asked for before it, and after it what it changed.
+  function changed(value, roots, asText) {
     if (pending !== "") return suspended();
-    if (roots === undefined) return asText ? text(value) : out(value);
     const json = stringify([asked, tree([asText ? shown(value) : value, ...roots])]);
     return marked("w" + MODES[mode], json);
   }

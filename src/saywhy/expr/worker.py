@@ -144,7 +144,8 @@ class Worker:
             result = whole(result)
         elif kind is str and result[:1] == MARK:
             return self._marked(result, program, variant, names, answers)
-        return Evaluated(result, variant.reads, variant.exact)
+        calls = tuple(answers) if variant.has_functions else ()
+        return Evaluated(result, variant.reads, variant.exact, (), calls)
 
     # ---------------------------------------------------------------- programs
 
@@ -277,6 +278,7 @@ class Worker:
             value,
             variant.reads,
             program.reading.exact,
+            calls=tuple(answers) if variant.has_functions else (),
             foreign=foreign[1].kind if foreign else "",
         )
 

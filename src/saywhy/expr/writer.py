@@ -168,15 +168,17 @@ class _Writer:
         if not self._details.bodies:
             return
         h = self._hidden
-        is_due, look = f"++{h}n>{TURNS_PER_TICK}", f"{h}n=0,{h}d={h}K.tick({h}d)"
-        self._prologue.append(f"let {h}n=0,{h}d=0;")
+        # Counting down to zero costs half of a comparison, and `var` is read unchecked.
+        count = f"{h}n={TURNS_PER_TICK}"
+        look = f"--{h}n||({count},{h}d={h}K.tick({h}d))"
+        self._prologue.append(f"var {count},{h}d=0;")
         for body in self._details.bodies:
             if body.kind == "block":
-                self._insert(body.span[0] + 1, _own(f"if({is_due}){look};"))
+                self._insert(body.span[0] + 1, _own(f"{look};"))
             elif body.kind == "statement":
-                self._wrap(body.span, _own(f"{{if({is_due}){look};"), _own("}"))
+                self._wrap(body.span, _own(f"{{{look};"), _own("}"))
             else:
-                self._wrap(body.span, _own(f"({is_due}&&({look}),"), _own(")"))
+                self._wrap(body.span, _own(f"({look},"), _own(")"))
 
     def _bound(self) -> None:
         """Put our own operations where the engine does not look at the clock, or is wrong."""
@@ -222,10 +224,13 @@ class _Writer:
 
     def _result(self) -> str:
         h = self._hidden
-        if self._written or self._functions:
+        as_text = "true" if self._as_text else "false"
+        if self._written or self._details.is_async:
+            # Marked in any case: the context does not outlive an async function.
             roots = ",".join(f"{h}w{number}" for number in self._written)
-            as_text = "true" if self._as_text else "false"
-            return f"return {h}K.ended({h}r,[{roots}],{as_text})"
+            return f"return {h}K.changed({h}r,[{roots}],{as_text})"
+        if self._functions:
+            return f"return {h}K.ended({h}r,{as_text})"
         # Numbers come out as they are, also for a text: `numbers` writes them.
         return f'return typeof {h}r==="number"?{h}r:{h}O({h}r)'
 
