@@ -474,9 +474,20 @@
     return answer[1];
   }
 
+  // Bound, so that as text it is a native function and not this source.
+  const knock = (name, ...args) => call(name, args);
+  const bind = functionProto.bind;
   function door(name) {
-    const stub = { [name]: (...args) => call(name, args) }[name];
-    return stub;
+    const bound = apply(bind, knock, [undefined, name]);
+    return defineProperty(bound, "name", { value: name, configurable: true });
+  }
+
+  // The result of an expression that may have called functions: alone where it asked for all the
+  // answers there are.
+  function ended(value, asText) {
+    if (pending !== "") return suspended();
+    if (asked !== answers.length) return changed(value, [], asText);
+    return asText ? text(value) : out(value);
   }
 
   // The result with how many answers it asked for before it, and after it what it changed.
@@ -487,7 +498,7 @@
   }
 
   return freeze({
-    out, text, fail, decode, parse, open, door, stopped, ended,
+    out, text, fail, decode, parse, open, door, stopped, ended, changed,
     begin: clock.begin,
     end: clock.end,
     tick: clock.tick,
