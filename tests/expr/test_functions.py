@@ -147,3 +147,22 @@ def test_an_answer_to_another_call_is_noticed() -> None:
     outcome = JavaScript().evaluate("one()", names, [FunctionAnswer("other", [], 1)])
     assert isinstance(outcome, Raised)
     assert outcome.message == "one was called where other was called before"
+
+
+@pytest.mark.parametrize("source", ["ask('secret')", "(() => { for (;;) ask('secret') })()"])
+def test_a_call_that_waits_is_not_seen_by_another_conversation(source: str) -> None:
+    """While one conversation waits for a function, the next one's changes are its own."""
+    engine = JavaScript()
+    waits = engine.evaluate(source, Variables({}, {"ask": print}))
+    assert isinstance(waits, Suspended)
+    other = engine.evaluate("list.push(2)", Variables({"list": [1]}))
+    assert isinstance(other, Evaluated)
+    assert other.value == 2
+    assert other.changes == (Change(("list", 1), 2),)
+
+
+def test_an_argument_that_cannot_be_told_is_an_error(run: Runner) -> None:
+    """An object inside itself is refused by name, not as a lack of memory."""
+    outcome = run.raised("(o => { o.self = o; return ask(o) })({})", functions={"ask": len})
+    assert outcome.kind == "RangeError"
+    assert outcome.message == "the value is nested deeper than 200 levels, or contains itself"
