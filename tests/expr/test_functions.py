@@ -92,6 +92,18 @@ def test_a_function_may_be_handed_on(run: Runner) -> None:
     assert run.value("typeof twice", functions=twice) == "function"
 
 
+def test_a_function_shown_as_text(run: Runner) -> None:
+    """Looks like a native one, by its own name, and shows nothing of how it is reached."""
+    functions = {"fee": lambda number: number}
+    for source in ("String(fee)", "fee.toString()", "`${fee}`", "fee + ''"):
+        assert run.value(source, functions=functions) == "function fee() { [native code] }"
+    assert run.value("[fee.name, typeof fee, fee(3)]", functions=functions) == freeze(
+        ["fee", "function", 3]
+    )
+    raised = run.raised("new fee(3)", functions=functions)
+    assert (raised.kind, raised.message) == ("TypeError", "not a constructor")
+
+
 def test_what_a_function_changes_stays_changed(run: Runner) -> None:
     """An object that a function changed is changed in the expression and in the variable."""
 

@@ -75,12 +75,18 @@
   const ours = new WeakSet();
   const has = WeakSet.prototype.has;
   const functionToString = Function.prototype.toString;
+  const { endsWith, slice } = String.prototype;
   const inserted = /\/\*\$\(\*\/.*?(?:\/\*\$\)\*\/|$)/gs;
   const replaceMatches = RegExp.prototype[Symbol.replace];
+  const native = "() {\n    [native code]\n}";  // the engine's way to write it; ours is Node's
   replace(Function.prototype, "toString", {
     toString() {
-      if (apply(has, ours, [this])) return `function ${this.name}() {\n    [native code]\n}`;
-      return apply(replaceMatches, inserted, [apply(functionToString, this, []), ""]);
+      if (apply(has, ours, [this])) return `function ${this.name}() { [native code] }`;
+      const text = apply(functionToString, this, []);
+      if (apply(endsWith, text, [native])) {
+        return `${apply(slice, text, [0, -native.length])}() { [native code] }`;
+      }
+      return apply(replaceMatches, inserted, [text, ""]);
     },
   }.toString);
 
