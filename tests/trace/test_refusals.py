@@ -84,7 +84,7 @@ async def test_only_rules_that_refused_are_named(tmp_path: Path) -> None:
 async def test_a_validator_before_a_step_that_takes_no_answer() -> None:
     """What it may have looked at is told: it is handed every variable."""
     steps = [
-        {"id": "put", "type": "SET", "variable": "amount", "value": "odd"},
+        {"id": "put", "type": "SET", "variable": "amount", "value": "'7a'"},
         {
             "id": "done",
             "type": "SAY",
@@ -100,7 +100,7 @@ async def test_a_validator_before_a_step_that_takes_no_answer() -> None:
     told = [" ".join(line.split()) for line in why(session.trace).text(400).splitlines()]
     assert told[2:4] == [
         "because the validator `even` refused what was entered: must, be even",
-        'amount = "odd" is written in SET "put" of Pay',
+        'amount = "7a" is written in SET "put" of Pay',
     ]
 
 
