@@ -121,12 +121,15 @@
   let mode = 0;
   let nodes = 0;
 
-  function foreign(kind, data, text) {
+  // A tag that only results have.
+  function ownTag(key, content) {
     mode = 2;
     const target = create(null);
-    target.$foreign = [kind, data, text];
+    target[key] = content;
     return target;
   }
+
+  const foreign = (kind, data, text) => ownTag("$foreign", [kind, data, text]);
 
   function tag(key, content) {
     if (mode < 1) mode = 1;
@@ -141,10 +144,7 @@
       if (isSafeInteger(value) || value === 9007199254740992 || value === -9007199254740992) {
         return value;
       }
-      mode = 2;
-      const target = create(null);
-      target.$float = String0(value);
-      return target;
+      return ownTag("$float", String0(value));
     }
     return value - value === 0 ? value : tag("$num", String0(value));
   }
@@ -196,10 +196,7 @@
       if (!own.enumerable) continue;
       count++;
       if (own.get !== undefined && apply(digitsOf, guarded, [own.get]) !== undefined) {
-        mode = 2;
-        const big = create(null);
-        big.$big = apply(digitsOf, guarded, [own.get]);
-        put(target, name, big);
+        put(target, name, ownTag("$big", apply(digitsOf, guarded, [own.get])));
       } else {
         put(target, name, encode(value[name], depth));
       }
@@ -218,10 +215,7 @@
       if (own !== undefined && own.get !== undefined) {
         const digits = apply(digitsOf, guarded, [own.get]);
         if (digits !== undefined) {
-          mode = 2;
-          const big = create(null);
-          big.$big = digits;
-          put(target, i, big);
+          put(target, i, ownTag("$big", digits));
           continue;
         }
       }
