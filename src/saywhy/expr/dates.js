@@ -17,16 +17,27 @@
     defineProperty(owner, name, { ...own, value });
   }
 
+  // The engine says NaN for a part that is none, and leaves the date as it was.
+  const setTime = D.setTime;
+  function setter(name, native) {
+    return {
+      [name](...args) {
+        const at = apply(native, this, args);
+        return at === at ? at : apply(setTime, this, [NaN]);
+      },
+    }[name];
+  }
+
   for (const part of [
     "FullYear", "Month", "Date", "Day", "Hours", "Minutes", "Seconds", "Milliseconds",
   ]) {
-    for (const verb of ["get", "set"]) {
-      const native = D[`${verb}UTC${part}`];
-      const name = verb + part;
-      if (native === undefined) continue;
-      const method = { [name](...args) { return apply(native, this, args); } }[name];
-      replace(D, name, method);
-    }
+    const get = D[`getUTC${part}`];
+    const name = `get${part}`;
+    replace(D, name, { [name](...args) { return apply(get, this, args); } }[name]);
+    const set = D[`setUTC${part}`];
+    if (set === undefined) continue;
+    replace(D, `set${part}`, setter(`set${part}`, set));
+    replace(D, `setUTC${part}`, setter(`setUTC${part}`, set));
   }
   const getTime = D.getTime;
   replace(D, "getTimezoneOffset", {
