@@ -267,6 +267,32 @@ class ModelError(OutsideError):
     name = "Error"
 
 
+class MappingError(OutsideError):
+    """An answer does not fit the response mapping of its tool; the call itself was made.
+
+    `kind` is the kind of mapping, `path` the path that failed, `found` what the answer had there.
+    `is_strict`: the mapping says `strict`, so that the call fails instead of keeping the answer.
+    """
+
+    name = "MappingError"
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        kind: str = "",
+        path: str = "",
+        found: str = "",
+        is_strict: bool = False,
+    ) -> None:
+        self.kind = kind
+        self.path = path
+        self.found = found
+        self.is_strict = is_strict
+        where = f"{kind} mapping: " if kind else ""
+        super().__init__(f"{where}{problem}" + (f"; {found}" if found else ""))
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """An error as data: what a step, a tool or a model reports without raising."""
