@@ -60,7 +60,7 @@ def test_an_unknown_tool(call: Any) -> None:
     assert (answer.refused, answer.attempts) == (True, ())
 
 
-@pytest.mark.parametrize("kind", ["http", "mcp"])
+@pytest.mark.parametrize("kind", ["mcp"])
 def test_kinds_of_tools_that_are_not_there_yet(call: Any, define: Any, kind: str) -> None:
     """They can be defined, and say clearly that they cannot be called."""
     answer = call(tool=define(implementation={"type": kind, "url": "https://example.com"}))

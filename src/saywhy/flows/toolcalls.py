@@ -11,6 +11,7 @@ from saywhy.chart.scope import Scope
 from saywhy.expr.chains import Path
 from saywhy.expr.template import fill_paths, parse_template, path_of
 from saywhy.flows import failures
+from saywhy.flows.addresses import filled_templates
 from saywhy.flows.evaluate import FlowNames, set_cargo
 from saywhy.flows.world import World
 from saywhy.tools.arguments import generate
@@ -25,6 +26,9 @@ def call(world: World, node: Node, scope: Scope) -> Outcome:
     args = _arguments(world, node, scope, tool)
     if not scope.kept("call"):
         scope.keep("call", scope.state.seq + 1)
+    filled = filled_templates(world, scope, tool) if tool else {}
+    if filled or scope.kept("filled"):
+        scope.keep("filled", filled)
     # A tool that does not exist is refused: asking for it once more does no harm.
     return Need("tool", name, args, tool.effect if tool else "reads")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, get_args
 
@@ -31,6 +32,9 @@ from saywhy.runtime.session import Session
 from saywhy.runtime.turn import Machinery, NoJournal, TurnRun
 from saywhy.runtime.validation import Report, report_of
 from saywhy.stores.store import LEASE_SECONDS, Store
+from saywhy.tools.http.client import HttpClient
+from saywhy.tools.http.secrets import static_secrets
+from saywhy.tools.http.settings import HttpSettings
 from saywhy.tools.limit import MemoryLimiter
 from saywhy.tools.registry import Registry
 from saywhy.tools.tool import tool_from_definition
@@ -56,7 +60,7 @@ class Engine:
     errors among them raise `DefinitionError`. `language` is the default of conversations.
     `messages` replaces the library's sentences per language, `guidance` says how questions tell
     the way out. `ai_timeout` is in milliseconds, 0 for none; so is `function_timeout`, which
-    bounds each function that an expression calls.
+    bounds each function that an expression calls. `http` says what HTTP tools may reach.
     """
 
     def __init__(
@@ -88,12 +92,13 @@ class Engine:
         commands: Sequence[str] | bool = True,
         validate_tool_returns: bool = False,
         log_tool_failures: bool = False,
+        http: HttpSettings | HttpClient | None = None,
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> None:
         self._log = Log(logger)
         self._warn_of_model(model)
         self.language, self.model, self.ai_timeout = language, model, ai_timeout
-        self._new_id, self._policy, self._clock = new_id, redact, clock or SystemClock()
+        self._new_id, self._clock = new_id, clock or SystemClock()
         self.library: Library = load_definitions(flows, tools)
         self._globals: FrozenDict = freeze(dict(globals or {}), ("globals",))
         self._functions = _callable(functions or {})
@@ -109,10 +114,11 @@ class Engine:
         if isinstance(store, str | Path):
             raise CallerError("store is a store, not a path", hint=f'SqliteStore("{store}")')
         world = self._world(options, Phrases(messages), Guidance.of(guidance))
-        self._machinery = self._assemble(world, store, Limits(max_steps, max_depth))
+        self._policy = _without_secrets_of(world.tools, redact)
+        self._machinery = self._assemble(world, store, Limits(max_steps, max_depth), http)
         self._conversations: Conversations | None = None
         if store is not None:
-            self._conversations = Conversations(self._machinery, store, redact, lease_seconds)
+            self._conversations = Conversations(self._machinery, store, self._policy, lease_seconds)
         self._report_findings(validate_on_init, strict)
 
     # ------------------------------------------------------------ making
@@ -139,7 +145,13 @@ class Engine:
             options,
         )
 
-    def _assemble(self, world: World, store: Store | None, limits: Limits) -> Machinery:
+    def _assemble(
+        self,
+        world: World,
+        store: Store | None,
+        limits: Limits,
+        http: HttpSettings | HttpClient | None,
+    ) -> Machinery:
         machinery = Machinery(
             world,
             flow_language(world),
@@ -151,6 +163,7 @@ class Engine:
             self._log.warn,
             self._log.error,
             self.diagnostics.warnings,
+            http if isinstance(http, HttpClient) else HttpClient(http),
         )
         world.charts.add(machinery.routing)
         return machinery
@@ -310,8 +323,19 @@ class Engine:
         return self
 
     async def __aexit__(self, *ignored: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close what is open: the store, the connections of HTTP tools."""
+        await self._machinery.http.close()
         if self._conversations is not None:
             await self._conversations.close()
+
+
+def _without_secrets_of(tools: Registry, policy: Policy) -> Policy:
+    """The policy, which masks the keys and passwords of the tools as well."""
+    secrets = tuple(secret for tool in tools for secret in static_secrets(tool))
+    return replace(policy, secrets=(*policy.secrets, *secrets)) if secrets else policy
 
 
 def _must_be_session(given: object) -> None:

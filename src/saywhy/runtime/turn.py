@@ -36,6 +36,7 @@ from saywhy.runtime.functions import answer_function
 from saywhy.runtime.said import Said
 from saywhy.runtime.session import KEPT_COMMITS, KEPT_IN_MEMORY, Session
 from saywhy.tools.call import CallContext, ToolAnswer, call_tool
+from saywhy.tools.http.client import HttpClient
 from saywhy.tools.limit import Limiter
 from saywhy.tools.tool import Tool
 from saywhy.trace.record import Recorder
@@ -86,6 +87,7 @@ class Machinery:
     warn: Callable[[str], None] = lambda text: None
     error: Callable[[str], None] = lambda text: None
     diagnose: Callable[[Tool | None, ToolAnswer], Iterable[str]] = lambda tool, answer: ()
+    http: HttpClient = field(default_factory=HttpClient)
 
 
 class TurnRun:
@@ -296,6 +298,8 @@ class TurnRun:
             clock=self.machinery.clock,
         )
 
+        filled = frame.data.get("filled")
+
         async def call() -> Answer:
             world = self.machinery.world
             made = await call_tool(
@@ -306,6 +310,8 @@ class TurnRun:
                 functions=world.functions,
                 limiter=self.machinery.limiter,
                 clock=self.machinery.clock,
+                http=self.machinery.http,
+                filled=filled,
             )
             for warning in self.machinery.diagnose(world.tools.find(need.name), made):
                 self.machinery.warn(self._masked(warning))

@@ -1,5 +1,7 @@
 """What comes along for testing flows, tools and hosts of one's own."""
 
 from saywhy.testing.clock import FakeClock
+from saywhy.testing.stub_client import StubClient
+from saywhy.testing.stub_server import StubRequest, StubServer
 
-__all__ = ["FakeClock"]
+__all__ = ["FakeClock", "StubClient", "StubRequest", "StubServer"]

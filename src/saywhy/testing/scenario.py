@@ -28,8 +28,8 @@ from saywhy.testing.scenario_file import (
     load_scenarios,
 )
 from saywhy.testing.scenario_functions import function_from_data
-from saywhy.testing.web_stub import WebStub
-from saywhy.tools.call import KINDS
+from saywhy.testing.stub_client import StubClient
+from saywhy.testing.stub_server import StubServer
 
 __all__ = [
     "Failure",
@@ -96,19 +96,21 @@ async def run_scenario(scenario: Scenario, world: World | None = None) -> Result
 
 async def _play(scenario: Scenario, world: World) -> list[Failure]:
     """What came out otherwise. Raises `SaywhyError` when nothing can be played at all."""
-    web: AbstractContextManager[WebStub | None] = (
-        WebStub(scenario.http, scenario.record_headers) if _uses_web(scenario) else nullcontext()
+    web: AbstractContextManager[StubServer | None] = (
+        StubServer(scenario.http, scenario.record_headers) if _uses_web(scenario) else nullcontext()
     )
     with web as stub:
-        return await _Player(scenario, world, stub).play()
+        player = _Player(scenario, world, stub)
+        try:
+            return await player.play()
+        finally:
+            await player.engine.close()
 
 
 def _missing(scenario: Scenario) -> str:
     """What this version lacks to play the scenario."""
     if scenario.ai is not None:
         return "this scenario needs a language model; this version runs without one"
-    if _uses_web(scenario) and "http" not in KINDS:
-        return "this scenario needs HTTP tools, which are not available in this version"
     return ""
 
 
@@ -125,7 +127,7 @@ def _one_text(error: SaywhyError) -> str:
 class _Player:
     """One scenario being played."""
 
-    def __init__(self, scenario: Scenario, world: World, web: WebStub | None) -> None:
+    def __init__(self, scenario: Scenario, world: World, web: StubServer | None) -> None:
         self.scenario = scenario
         self.web = web
         # Functions of the program's own may wait for the world outside, which no clock can jump.
@@ -157,6 +159,7 @@ class _Player:
             guidance=options.get("guidance"),
             commands=not options.get("disable_commands", False),
             clock=self.clock,
+            http=StubClient(self.web.base if self.web else ""),
             logger=_Silent(),
         )
 

@@ -16,6 +16,8 @@ from saywhy.clock import Clock
 from saywhy.errors import Fault, StateValueError
 from saywhy.tools import local, mock
 from saywhy.tools.arguments import complete, errors_in, plain, refusal
+from saywhy.tools.http import invoke as http_tool
+from saywhy.tools.http.client import HttpClient
 from saywhy.tools.invocation import CallContext, Invocation, Kind, Outcome
 from saywhy.tools.limit import Limiter, refused_text
 from saywhy.tools.registry import Registry
@@ -25,7 +27,11 @@ from saywhy.values import dumps, loads_raw, same, seal
 
 __all__ = ["Attempt", "CallContext", "ToolAnswer", "call_tool"]
 
-KINDS: Final[dict[str, Kind]] = {"local": local.invoke, "mock": mock.invoke}
+KINDS: Final[dict[str, Kind]] = {
+    "local": local.invoke,
+    "http": http_tool.invoke,
+    "mock": mock.invoke,
+}
 """Kind of implementation → how it is carried out. A new kind of tool is one row."""
 
 
@@ -101,11 +107,14 @@ async def call_tool(
     clock: Clock,
     strict: bool = False,
     on_attempt: Callable[[Attempt], None] | None = None,
+    http: HttpClient | None = None,
+    filled: Mapping[str, str] | None = None,
 ) -> ToolAnswer:
     """Call a tool and say what came of it.
 
     `strict` checks flat parameters as well, for arguments a model made. `on_attempt` hears of each
     attempt before it is made: what it noted is still there when the turn is cancelled meanwhile.
+    HTTP tools go out through `http`; `filled` has the texts of the expressions in their definition.
     """
     tool = registry.find(name)
     if tool is None:
@@ -116,12 +125,9 @@ async def call_tool(
             f"{tool.implementation.type.upper()} tools are not available in this version",
             f"make {tool.id} a local tool, or a mock while trying the flow out",
         )
-    limit = tool.rate_limit
-    if limit is not None:
-        wait = await limiter.allow(context.user_id, tool.id, limit.requests, limit.window_ms)
-        if wait is not None:
-            text = refused_text(tool.name, limit.requests, limit.window_ms)
-            return _refused(text, f"allowed again in {wait / 1000:.0f} seconds")
+    over_limit = await _over_limit(tool, context, limiter)
+    if over_limit is not None:
+        return over_limit
     given = complete(tool, args)
     tree: dict[str, Any] = plain(given)
     errors = errors_in(tool, tree, strict=strict)
@@ -146,9 +152,23 @@ async def call_tool(
             functions=functions,
             clock=clock,
             record=record,
+            http=http,
+            filled=filled,
         )
     )
     return _answer(tool, given, outcome, tuple(attempts))
+
+
+async def _over_limit(tool: Tool, context: CallContext, limiter: Limiter) -> ToolAnswer | None:
+    """The refusal for a user who called the tool too often; None lets the call pass."""
+    limit = tool.rate_limit
+    if limit is None:
+        return None
+    wait = await limiter.allow(context.user_id, tool.id, limit.requests, limit.window_ms)
+    if wait is None:
+        return None
+    text = refused_text(tool.name, limit.requests, limit.window_ms)
+    return _refused(text, f"allowed again in {wait / 1000:.0f} seconds")
 
 
 def _refused(message: str, hint: str) -> ToolAnswer:

@@ -14,6 +14,7 @@ import msgspec
 
 from saywhy.chart.failure import failure_text
 from saywhy.clock import Clock
+from saywhy.tools.http.client import HttpClient
 from saywhy.tools.tool import Tool
 
 FUNCTION_ERRORS: Final = (Exception, CancelledError, SystemExit)
@@ -46,6 +47,9 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     clock: Clock
     record: Callable[[], int]
     """Notes an attempt and gives its number, from 1."""
+    http: HttpClient | None = None
+    filled: Mapping[str, str] | None = None
+    """What a flow put in for the expressions of the definition, by JSON pointer."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +60,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     value: Any = None
+    is_data: bool = False
+    """Whether the value was read from JSON or XML, so that a response mapping applies to it."""
     fault: str | None = None
     fault_name: str = "Error"
     hint: str = ""

@@ -8,7 +8,7 @@ import urllib.request
 from collections.abc import Mapping
 from typing import Any
 
-from saywhy.testing.web_stub import WebStub
+from saywhy.testing.stub_server import StubServer
 
 
 def ask(
@@ -34,7 +34,7 @@ def entry(path: str = "/a", **keys: Any) -> dict[str, Any]:
 
 def test_entries_come_in_order() -> None:
     """The nth request gets the nth entry, then the last one over and over."""
-    with WebStub([entry(body={"n": 1}), entry(status=503, body="down")]) as web:
+    with StubServer([entry(body={"n": 1}), entry(status=503, body="down")]) as web:
         answers = [ask(f"{web.base}/a") for _ in range(3)]
     assert answers[0] == (200, "application/json", '{"n": 1}')
     assert answers[1] == answers[2] == (503, "application/json", "down")
@@ -43,7 +43,7 @@ def test_entries_come_in_order() -> None:
 def test_path_and_query_decide() -> None:
     """An entry with a query answers that query alone; no entry is 418."""
     entries = [entry(query="q=1", body=1), entry("/b%20c", body=2)]
-    with WebStub(entries) as web:
+    with StubServer(entries) as web:
         assert ask(f"{web.base}/a?q=1")[2] == "1"
         assert ask(f"{web.base}/a?q=2")[0] == 418
         assert ask(f"{web.base}/b%20c?x=y")[2] == "2"
@@ -52,14 +52,14 @@ def test_path_and_query_decide() -> None:
 
 def test_headers_of_the_answer() -> None:
     """The content type is JSON unless the entry says otherwise."""
-    with WebStub([entry(headers={"Content-Type": "text/plain"}, body="hi")]) as web:
+    with StubServer([entry(headers={"Content-Type": "text/plain"}, body="hi")]) as web:
         assert ask(f"{web.base}/a") == (200, "text/plain", "hi")
 
 
 def test_requests_are_kept() -> None:
     """Method, path, query, body and the headers asked for, in order; taken once."""
     posts = entry(method="POST")
-    with WebStub([posts], ["X-Key", "x-other"]) as web:
+    with StubServer([posts], ["X-Key", "x-other"]) as web:
         ask(f"{web.base}/a?x=%20", "POST", '{"b": 1}', {"x-key": "k", "x-more": "no"})
         ask(f"{web.base}/a", "POST", "a=1", {"content-type": "application/x-www-form-urlencoded"})
         first, second = web.take_requests()
@@ -76,5 +76,5 @@ def test_requests_are_kept() -> None:
 
 def test_only_this_machine_is_served() -> None:
     """The server listens on the loopback address."""
-    with WebStub([]) as web:
+    with StubServer([]) as web:
         assert web.base.startswith("http://127.0.0.1:")

@@ -1,0 +1,1 @@
+"""Tools that are HTTP requests. `invoke.invoke` carries one out; each file holds one noun of it."""
