@@ -46,6 +46,7 @@ WRITES: list[tuple[str, list[tuple[Any, ...]]]] = [
     ("check({user})", [("user",)]),
     ("check(...xs)", [("xs",)]),
     ("items.map(check)", [("items",)]),
+    ("Array.from(items, check)", [("items",)]),
     ("[1].forEach(xs.push, xs)", [("xs",)]),
     ("(x = user).n = 1", [("user",)]),
     ("Object.assign(...[user, o])", [("o",), ("user",)]),
@@ -97,6 +98,7 @@ NOTHING = [
     "new Set(xs).add(1)",
     "Object.assign({}, o, p)",
     "((a, b) => a + b)(o.c, p.u)",
+    "xs.reduce((sum, x) => sum + x, start)",
 ]
 
 

@@ -147,9 +147,13 @@ class Effects:
             yield self._of_first(_arguments(call))
         elif method is None or isinstance(method, int):
             yield self._of_all(_arguments(call), fresh=False)
-        elif method in TAKES_CALLBACK and any(map(self._is_free_name, _arguments(call))):
-            # `items.map(f)`: f may be a function of the host, which is handed the items.
-            yield self._owners(target, fresh=False)
+        elif method in TAKES_CALLBACK:
+            arguments = _arguments(call)
+            callbacks = arguments[1:2] if method == "from" else arguments[:1]
+            if any(map(self._is_free_name, callbacks)):
+                # `items.map(f)`: f may be a function of the host, which is handed the items.
+                handed = arguments[:1] if method == "from" else [target]
+                yield self._of_all(handed, fresh=False)
 
     def _is_free_name(self, item: Item) -> bool:
         if item.kind != "identifier":
