@@ -1,4 +1,4 @@
-"""Settings for all tests."""
+"""Settings for all tests. How many examples the largest ones try is in `amount`."""
 
 from __future__ import annotations
 
