@@ -17,7 +17,7 @@ from saywhy.chart.outcome import Answer, Need
 from saywhy.chart.scope import Scope, Suspend
 from saywhy.expr.javascript import FunctionAnswer
 from saywhy.flows.world import World
-from saywhy.tools.invocation import FUNCTION_ERRORS, fault_of
+from saywhy.tools.invocation import PLAIN_ERRORS, fault_of
 from saywhy.tools.positional import positional_of
 from saywhy.tools.signature import is_async, is_quick
 from saywhy.tools.threads import Late, in_time
@@ -74,7 +74,7 @@ def run_function(world: World, scope: Scope, name: str, args: list[Any]) -> Func
                 value.close()
             raise Suspend(Need("function", name, given, "reads"))
         result, after = freeze(value, (name,)), freeze(args, (name, "arguments"))
-    except FUNCTION_ERRORS as error:
+    except PLAIN_ERRORS as error:
         told, kind = failure_text(error), fault_of(error)[1]
         scope.warn(f"approved function {name} raised {kind}: {told}")
         return FunctionAnswer(name, frozen, None, told, None, kind)

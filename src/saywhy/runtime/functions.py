@@ -13,7 +13,7 @@ from saywhy.chart.outcome import Answer, Need
 from saywhy.clock import Clock
 from saywhy.flows.functions import late_text
 from saywhy.flows.world import World
-from saywhy.tools.invocation import FUNCTION_ERRORS, fault_of
+from saywhy.tools.invocation import FUNCTION_ERRORS, fault_of, is_running
 from saywhy.tools.threads import Late
 from saywhy.values import freeze, thaw
 
@@ -60,11 +60,15 @@ async def _within(
 
 
 async def _called(function: Any, args: list[Any]) -> _Outcome:
+    task = asyncio.current_task()
     try:
         value = function(*args)
         return _Outcome(await value if inspect.isawaitable(value) else value)
+    except GeneratorExit as error:
+        if not is_running(task):
+            raise
+        return _Outcome(error=error)
     except FUNCTION_ERRORS as error:
-        task = asyncio.current_task()
         is_cancelled = task is not None and bool(task.cancelling())
         if isinstance(error, asyncio.CancelledError) and is_cancelled:
             raise  # the turn is cancelled; else it is the function's own doing

@@ -6,8 +6,9 @@ A kind of tool is one function from an `Invocation` to an `Outcome`; `call` choo
 
 from __future__ import annotations
 
-from asyncio import CancelledError
+from asyncio import CancelledError, Task, current_task
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -20,6 +21,16 @@ from saywhy.tools.tool import Tool
 FUNCTION_ERRORS: Final = (Exception, CancelledError, SystemExit)
 """What a function of the host's may raise and has only failed by: it can neither end the program
 nor pass for somebody who cancels the turn."""
+
+PLAIN_ERRORS: Final = (*FUNCTION_ERRORS, GeneratorExit)
+"""Likewise for one that is called and not awaited: nobody can be closing it."""
+
+
+def is_running(task: Task[Any] | None) -> bool:
+    """Whether a coroutine is going on in its task, instead of being closed from outside."""
+    with suppress(RuntimeError):  # no loop runs any more
+        return task is not None and current_task() is task
+    return False
 
 
 class CallContext(msgspec.Struct, frozen=True, kw_only=True):

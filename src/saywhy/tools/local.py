@@ -19,7 +19,7 @@ import msgspec
 
 from saywhy.errors import did_you_mean
 from saywhy.tools.arguments import plain
-from saywhy.tools.invocation import FUNCTION_ERRORS, Invocation, Outcome, fault_of
+from saywhy.tools.invocation import PLAIN_ERRORS, Invocation, Outcome, fault_of, is_running
 from saywhy.tools.signature import CONTEXT, is_async, is_quick
 from saywhy.tools.threads import GRACE_SECONDS, SHARED, Job, TooManyLost
 from saywhy.tools.tool import Tool
@@ -171,7 +171,7 @@ def _in_order(tool: Tool, plan: _Plan, arguments: Mapping[str, Any]) -> list[Any
 def _on_the_loop(call: Callable[[], Any]) -> Outcome:
     try:
         return Outcome(value=call())
-    except FUNCTION_ERRORS as error:
+    except PLAIN_ERRORS as error:
         return _raised(error)
 
 
@@ -199,7 +199,7 @@ async def _in_thread(invocation: Invocation, plan: _Plan, call: Callable[[], Any
 def _outcome_of(job: Job) -> Outcome:
     if job.error is None:
         return Outcome(value=job.result)
-    if isinstance(job.error, FUNCTION_ERRORS):
+    if isinstance(job.error, PLAIN_ERRORS):
         return _raised(job.error)
     raise job.error
 
@@ -226,9 +226,14 @@ async def _awaited(invocation: Invocation, awaitable: Any) -> Outcome:
 
 async def _caught(awaitable: Any) -> Outcome:
     """So that a `TimeoutError` of the function's own is told from ours."""
+    task = asyncio.current_task()
     try:
         return Outcome(value=await awaitable)
     except (Exception, SystemExit) as error:
+        return _raised(error)
+    except GeneratorExit as error:
+        if not is_running(task):
+            raise
         return _raised(error)
 
 
