@@ -111,14 +111,10 @@ class Engine:
             _commands(commands),
             function_timeout,
         )
-        if isinstance(store, str | Path):
-            raise CallerError("store is a store, not a path", hint=f'SqliteStore("{store}")')
         world = self._world(options, Phrases(messages), Guidance.of(guidance))
         self._policy = _without_secrets_of(world.tools, redact)
         self._machinery = self._assemble(world, store, Limits(max_steps, max_depth), http)
-        self._conversations: Conversations | None = None
-        if store is not None:
-            self._conversations = Conversations(self._machinery, store, self._policy, lease_seconds)
+        self._conversations = self._kept(store, lease_seconds)
         self._report_findings(validate_on_init, strict)
 
     # ------------------------------------------------------------ making
@@ -144,6 +140,13 @@ class Engine:
             JavaScript(),
             options,
         )
+
+    def _kept(self, store: Store | None, lease_seconds: float) -> Conversations | None:
+        if isinstance(store, str | Path):
+            raise CallerError("store is a store, not a path", hint=f'SqliteStore("{store}")')
+        if store is None:
+            return None
+        return Conversations(self._machinery, store, self._policy, lease_seconds)
 
     def _assemble(
         self,

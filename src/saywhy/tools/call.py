@@ -136,9 +136,8 @@ async def call_tool(
     attempts: list[Attempt] = []
 
     def record() -> int:
-        attempt = Attempt(
-            tool.name, tool.implementation.type, context.transaction_id, int(clock.now())
-        )
+        now = int(clock.now())
+        attempt = Attempt(tool.name, tool.implementation.type, context.transaction_id, now)
         attempts.append(attempt)
         if on_attempt is not None:
             on_attempt(attempt)
