@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from typing import Protocol
 
 from saywhy.expr.changes import Change
 from saywhy.expr.outcome import Evaluated, FunctionAnswer, Names, Outcome, Raised, Suspended
@@ -28,6 +29,7 @@ __all__ = [
     "Limits",
     "Names",
     "Outcome",
+    "Placement",
     "Raised",
     "Suspended",
 ]
@@ -35,6 +37,23 @@ __all__ = [
 
 _threads = threading.local()
 """The workers of each thread, by their limits. They are freed when the thread ends."""
+
+
+class Placement(Protocol):
+    """Where expressions are evaluated: `JavaScript` here, `Isolated` in processes of their own."""
+
+    def evaluate(
+        self,
+        source: str,
+        names: Names,
+        answers: Sequence[FunctionAnswer] = (),
+        *,
+        now_ms: float = 0.0,
+        seed: int = 0,
+        text: bool = False,
+    ) -> Outcome:
+        """One round of an evaluation; see `JavaScript.evaluate`."""
+        ...
 
 
 class JavaScript:

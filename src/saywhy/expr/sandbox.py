@@ -3,26 +3,26 @@
 Here are the traps of the binding that concern a context as a whole; those that concern values are
 in `transfer`. The binding gives up Python's lock while JavaScript runs, so a context and everything
 made in it is touched by its own thread only.
+
+The processes of `isolated` begin with this module, so it imports little: dataclasses or resources
+would double the time they take to start.
 """
 
 from __future__ import annotations
 
-import platform
+import os
 import re
 import sys
 import threading
-from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from saywhy.expr.words import JAVASCRIPT_GLOBALS
 
 _UNSAFE: Final = re.compile("[\ud800-\udfff\0]")
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What one evaluation may use."""
 
     seconds: float = 0.1
@@ -34,6 +34,9 @@ class Limits:
     result_parts: int = 200_000
     search_product: int = 1 << 28
     """Length of a text times length of what is searched in it."""
+    deadline_seconds: float = 2.0
+    """Time by the clock on the wall, after which the process of an isolated evaluation is killed.
+    In this process nothing can hold to it."""
 
 
 class Sandbox:
@@ -88,14 +91,23 @@ def _usual_stack() -> int:
     import resource
 
     soft, _ = resource.getrlimit(resource.RLIMIT_STACK)
-    if sys.platform == "linux" and platform.libc_ver()[0] != "glibc":
+    if sys.platform == "linux" and not _is_glibc():
         return 128 << 10  # musl gives threads this much, whatever the limit says
     return 2 << 20 if soft == resource.RLIM_INFINITY else soft
 
 
+def _is_glibc() -> bool:
+    try:
+        return bool(os.confstr("CS_GNU_LIBC_VERSION"))
+    except (ValueError, OSError):
+        return False
+
+
 @cache
 def _script(name: str) -> str:
-    return (files("saywhy.expr") / name).read_text(encoding="utf-8")
+    # The loader reads what lies beside this file also where the package is an archive.
+    folder = __file__.removesuffix("sandbox.py")
+    return __loader__.get_data(folder + name).decode()
 
 
 def engine_errors() -> type[Exception]:

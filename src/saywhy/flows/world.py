@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from saywhy.chart.model import Chart, Charts
-from saywhy.expr.javascript import JavaScript
+from saywhy.expr.javascript import Placement
 from saywhy.flows.guidance import Guidance
 from saywhy.flows.model import Flow
 from saywhy.flows.phrases import Phrases
@@ -50,7 +50,7 @@ class World:
     phrases: Phrases
     guidance: Guidance
     language: str
-    javascript: JavaScript
+    javascript: Placement
     options: Options = field(default_factory=Options)
 
     def chart_of(self, flow: Flow) -> Chart:

@@ -15,7 +15,6 @@ from saywhy.chart.machine import Limits
 from saywhy.chart.model import Charts
 from saywhy.clock import Clock, SystemClock
 from saywhy.errors import CallerError, DefinitionError, Problem
-from saywhy.expr.javascript import JavaScript
 from saywhy.flows.compile import compile_flow
 from saywhy.flows.guidance import Guidance
 from saywhy.flows.load import load_definitions
@@ -27,6 +26,7 @@ from saywhy.flows.world import ErrorText, Options, World
 from saywhy.runtime.conversations import Conversations, TurnReply
 from saywhy.runtime.diagnostics import Diagnostics
 from saywhy.runtime.entry import Entry
+from saywhy.runtime.expressions import IN_PROCESS, Expressions
 from saywhy.runtime.log import Log
 from saywhy.runtime.session import Session
 from saywhy.runtime.turn import Machinery, NoJournal, TurnRun
@@ -60,7 +60,9 @@ class Engine:
     errors among them raise `DefinitionError`. `language` is the default of conversations.
     `messages` replaces the library's sentences per language, `guidance` says how questions tell
     the way out. `ai_timeout` is in milliseconds, 0 for none; so is `function_timeout`, which
-    bounds each function that an expression calls. `http` says what HTTP tools may reach.
+    bounds each function that an expression calls. `http` says what HTTP tools may reach. With
+    `expressions="isolated"` they are evaluated in processes of their own, `expression_workers` at
+    most, which are killed when an evaluation takes longer than `expression_deadline_seconds`.
     """
 
     def __init__(
@@ -93,6 +95,9 @@ class Engine:
         validate_tool_returns: bool = False,
         log_tool_failures: bool = False,
         http: HttpSettings | HttpClient | None = None,
+        expressions: str = IN_PROCESS,
+        expression_workers: int | None = None,
+        expression_deadline_seconds: float | None = None,
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> None:
         self._log = Log(logger)
@@ -110,6 +115,9 @@ class Engine:
             default_max_retries,
             _commands(commands),
             function_timeout,
+        )
+        self._expressions = Expressions.of(
+            expressions, expression_workers, expression_deadline_seconds
         )
         world = self._world(options, Phrases(messages), Guidance.of(guidance))
         self._policy = _without_secrets_of(world.tools, redact)
@@ -137,7 +145,7 @@ class Engine:
             phrases,
             guidance,
             self.language or "en",
-            JavaScript(),
+            self._expressions.placement,
             options,
         )
 
@@ -167,6 +175,7 @@ class Engine:
             self._log.error,
             self.diagnostics.warnings,
             http if isinstance(http, HttpClient) else HttpClient(http),
+            self._expressions.apart,
         )
         world.charts.add(machinery.routing)
         return machinery
@@ -329,7 +338,8 @@ class Engine:
         await self.close()
 
     async def close(self) -> None:
-        """Close what is open: the store, the connections of HTTP tools."""
+        """Close what is open: the store, connections of HTTP tools, processes of expressions."""
+        self._expressions.close()
         await self._machinery.http.close()
         if self._conversations is not None:
             await self._conversations.close()

@@ -31,6 +31,7 @@ from saywhy.flows.frames import OUTCOME
 from saywhy.flows.turn import open_routing, routing_language
 from saywhy.flows.world import World
 from saywhy.messages import Message
+from saywhy.runtime.apart import Apart
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.functions import answer_function
 from saywhy.runtime.said import Said
@@ -88,6 +89,8 @@ class Machinery:
     error: Callable[[str], None] = lambda text: None
     diagnose: Callable[[Tool | None, ToolAnswer], Iterable[str]] = lambda tool, answer: ()
     http: HttpClient = field(default_factory=HttpClient)
+    apart: Apart | None = None
+    """Where flows run on when their expressions wait for other processes; None: where they are."""
 
 
 class TurnRun:
@@ -180,14 +183,14 @@ class TurnRun:
 
     async def _route(self, need: Need | None) -> None:
         if need is None:
-            need = self._advance(self.router, self.session.routing, None)
+            need = await self._advance(self.router, self.session.routing, None)
             going_on = False
         else:
             going_on = True
         while need is not None:
             answer = await self._flow_need(need, going_on=going_on)
             going_on = False
-            need = self._advance(self.router, self.session.routing, answer)
+            need = await self._advance(self.router, self.session.routing, answer)
 
     async def _flow_need(self, need: Need, *, going_on: bool) -> Answer:
         """Do to the flows what routing asks for; the answer says how they rest."""
@@ -235,12 +238,19 @@ class TurnRun:
     async def _drive(self, answer: Answer | None, need: Need | None) -> None:
         """Run the flows until they wait for the user or none is left."""
         if need is None:
-            need = self._advance(self.machinery.language, self.flow, answer)
+            need = await self._advance(self.machinery.language, self.flow, answer)
         while need is not None and need.kind != "user":
             answer = await self._answer(need)
-            need = self._advance(self.machinery.language, self.flow, answer)
+            need = await self._advance(self.machinery.language, self.flow, answer)
 
-    def _advance(self, language: Language, cursor: Cursor, answer: Answer | None) -> Need | None:
+    async def _advance(
+        self, language: Language, cursor: Cursor, answer: Answer | None
+    ) -> Need | None:
+        if self.machinery.apart is None:
+            return self._run_on(language, cursor, answer)
+        return await self.machinery.apart.run(partial(self._run_on, language, cursor, answer))
+
+    def _run_on(self, language: Language, cursor: Cursor, answer: Answer | None) -> Need | None:
         before = self.session.state.seq
         try:
             return advance(
