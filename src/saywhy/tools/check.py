@@ -24,7 +24,7 @@ def problems_of(raw: Any, place: Place) -> Iterator[Problem]:
     """Every problem of one tool definition, in the order of its keys."""
     if not isinstance(raw, Mapping):
         yield Problem(
-            f"a tool is an object, not {_word(raw)}",
+            f"a tool is an object, not {word(raw)}",
             place,
             hint='write {"id": …, "name": …, "implementation": {…}}',
         )
@@ -39,7 +39,8 @@ def below(place: Place, *parts: str) -> Place:
     return replace(place, pointer="/".join((place.pointer, *escaped)))
 
 
-def _word(value: Any) -> str:
+def word(value: Any) -> str:
+    """A value as a message names it."""
     if isinstance(value, str):
         return f'"{value}"'
     if isinstance(value, list | tuple):
@@ -63,7 +64,7 @@ def _identity(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
     for key in ("id", "name", "description"):
         if not isinstance(raw.get(key) or "", str):
             yield Problem(
-                f"`{key}` must be text, not {_word(raw[key])}",
+                f"`{key}` must be text, not {word(raw[key])}",
                 below(place, key),
                 hint="put it in quotes",
             )
@@ -75,7 +76,7 @@ def _parameters(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
     where = below(place, key)
     if not isinstance(parameters, Mapping):
         yield Problem(
-            f"`{key}` of tool {_name(raw)} must be an object, not {_word(parameters)}",
+            f"`{key}` of tool {_name(raw)} must be an object, not {word(parameters)}",
             where,
             hint='write {"type": "object", "properties": {…}}',
         )
@@ -91,14 +92,14 @@ def _flat_parameters(
     required = raw.get("required")
     if not isinstance(required or [], list | tuple):
         yield Problem(
-            f"`required` of tool {_name(raw)} must be a list, not {_word(required)}",
+            f"`required` of tool {_name(raw)} must be a list, not {word(required)}",
             where,
             hint='write "required": ["amount"]',
         )
     for name, schema in parameters.items():
         if not isinstance(schema, Mapping):
             yield Problem(
-                f"parameter {name} of tool {_name(raw)} must be a schema, not {_word(schema)}",
+                f"parameter {name} of tool {_name(raw)} must be a schema, not {word(schema)}",
                 below(where, name),
                 hint='write {"type": "string"}, or make `parameters` one schema of type object',
             )
@@ -131,7 +132,7 @@ def _implementation(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
     kind = implementation.get("type")
     if kind not in KINDS:
         yield Problem(
-            f"tool {_name(raw)} is of the unknown type {_word(kind)}"
+            f"tool {_name(raw)} is of the unknown type {word(kind)}"
             if kind
             else f"the implementation of tool {_name(raw)} has no `type`",
             below(where, "type") if kind else where,
@@ -151,7 +152,7 @@ def _needed_key(
     value = implementation.get(key) if key else "given"
     if not isinstance(value, str) or not value:
         yield Problem(
-            f"`{key}` of tool {_name(raw)} must be text, not {_word(value)}"
+            f"`{key}` of tool {_name(raw)} must be text, not {word(value)}"
             if value
             else f"the {implementation['type']} tool {_name(raw)} has no `{key}`",
             where,
@@ -179,20 +180,20 @@ def _figures(
     timeout, retries = implementation.get("timeout"), implementation.get("retries")
     if timeout is not None and not _is_number(timeout, above=0):
         yield Problem(
-            f"`timeout` of tool {_name(raw)} must be a number above 0, not {_word(timeout)}",
+            f"`timeout` of tool {_name(raw)} must be a number above 0, not {word(timeout)}",
             below(where, "timeout"),
             hint="milliseconds; leave it out for 5000 (local) or 20000 (http)",
         )
     if not isinstance(implementation.get("thread", True), bool):
         yield Problem(
             f"`thread` of tool {_name(raw)} must be true or false, "
-            f"not {_word(implementation['thread'])}",
+            f"not {word(implementation['thread'])}",
             below(where, "thread"),
             hint="false runs the function on the event loop, where no time limit can end it",
         )
     if retries is not None and not (_is_number(retries, above=-1) and retries == int(retries)):
         yield Problem(
-            f"`retries` of tool {_name(raw)} must be a whole number from 0, not {_word(retries)}",
+            f"`retries` of tool {_name(raw)} must be a whole number from 0, not {word(retries)}",
             below(where, "retries"),
             hint="0 calls the tool once, 2 up to three times",
         )
@@ -208,7 +209,7 @@ def _security(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
         return
     if not isinstance(security, Mapping):
         yield Problem(
-            f"`security` of tool {_name(raw)} must be an object, not {_word(security)}",
+            f"`security` of tool {_name(raw)} must be an object, not {word(security)}",
             below(place, "security"),
             hint='write {"rateLimit": {"requests": 10, "window": 60000}}',
         )
@@ -219,7 +220,7 @@ def _security(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
         return
     if not isinstance(limit, Mapping):
         yield Problem(
-            f"`rateLimit` of tool {_name(raw)} must be an object, not {_word(limit)}",
+            f"`rateLimit` of tool {_name(raw)} must be an object, not {word(limit)}",
             where,
             hint='write {"requests": 10, "window": 60000}',
         )
@@ -228,7 +229,7 @@ def _security(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
         if not _is_number(limit.get(key), above=0) or limit[key] < 1:
             yield Problem(
                 f"`{key}` of the rate limit of tool {_name(raw)} must be a number from 1, "
-                f"not {_word(limit.get(key))}",
+                f"not {word(limit.get(key))}",
                 where,
                 hint='write {"requests": 10, "window": 60000}; the window is in milliseconds',
             )
@@ -238,7 +239,7 @@ def _effect(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
     effect = raw.get("effect")
     if effect is not None and effect not in EFFECTS:
         yield Problem(
-            f"`effect` of tool {_name(raw)} must be reads, repeatable or once, not {_word(effect)}",
+            f"`effect` of tool {_name(raw)} must be reads, repeatable or once, not {word(effect)}",
             below(place, "effect"),
             hint=did_you_mean(str(effect), EFFECTS)
             or "`reads` changes nothing, `repeatable` may be repeated with its key, `once` not",
@@ -253,7 +254,7 @@ def _returns(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
         return
     try:
         if not isinstance(returns, Mapping):
-            raise ValueError(f"it is {_word(returns)}")
+            raise ValueError(f"it is {word(returns)}")
         compile_schema(returns)
     except ValueError as error:
         yield Problem(

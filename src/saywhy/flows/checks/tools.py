@@ -1,15 +1,14 @@
 """What is wrong with the tools of a library, as far as flows can be hurt by it.
 
-A tool's own definition is judged in `tools.check`; here it gets its places in the file, and what
-only a whole library can tell: names that two tools share, functions that nobody handed over, a
-mapping without the part it lives on.
+A tool's own definition is judged in `tools.check`, its response mapping in `tools.check_mapping`;
+here both get their places in the file, and what only a whole library can tell: names that two tools
+share, functions that nobody handed over.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final
 
 from saywhy.errors import Problem, did_you_mean
 from saywhy.flows.checks.arguments import has_odd_required
@@ -21,14 +20,6 @@ from saywhy.flows.checks.keys import (
 )
 from saywhy.flows.checks.spot import Known
 from saywhy.flows.model import Library, ToolDefinition
-from saywhy.flows.source import join
-
-MAPPING_NEEDS: Final = {
-    "jsonPath": "mappings",
-    "object": "mappings",
-    "template": "template",
-    "conditional": "conditions",
-}
 
 
 def check_tools(library: Library, known: Known) -> Iterator[Problem]:
@@ -53,10 +44,7 @@ def check_tools(library: Library, known: Known) -> Iterator[Problem]:
             yield tool_problem(tool, message, "/required", 'write ["amount", "to"]')
         yield from _keys(tool)
         yield from _function(tool, known)
-        implementation = tool.raw.get("implementation")
-        if isinstance(implementation, Mapping) and "responseMapping" in implementation:
-            pointer = "/implementation/responseMapping"
-            yield from _mapping(tool, implementation["responseMapping"], pointer)
+        yield from _mapping(tool, known)
 
 
 def tool_problem(tool: ToolDefinition, message: str, pointer: str, hint: str) -> Problem:
@@ -94,31 +82,20 @@ def _function(tool: ToolDefinition, known: Known) -> Iterator[Problem]:
         yield replace(problem, known_names=tuple(names))
 
 
-def _mapping(tool: ToolDefinition, mapping: Any, pointer: str) -> Iterator[Problem]:
-    """A mapping that lacks the part its type lives on, also where mappings stand in mappings."""
-    if isinstance(mapping, list):
-        for index, item in enumerate(mapping):
-            yield from _mapping(tool, item, join(pointer, index))
+def _mapping(tool: ToolDefinition, known: Known) -> Iterator[Problem]:
+    """What is wrong with the response mapping, where there is one."""
+    implementation = tool.raw.get("implementation")
+    if not isinstance(implementation, Mapping) or implementation.get("responseMapping") is None:
         return
-    if not isinstance(mapping, Mapping):
-        return
-    needed = MAPPING_NEEDS.get(str(mapping.get("type")))
-    # a static object may have a key called "type"; it is a mapping when it stands where one must
-    if needed and not mapping.get(needed) and _must_be_mapping(pointer):
-        message = f"a response mapping of type {mapping['type']} without `{needed}`"
-        yield tool_problem(tool, message, pointer, f"add `{needed}`, or another type")
-    for key in ("mappings", "itemMapping", "conditions", "then", "else"):
-        if key in mapping:
-            inner = mapping[key]
-            inside = join(pointer, key)
-            if key == "mappings" and isinstance(inner, Mapping):
-                for name, item in inner.items():
-                    yield from _mapping(tool, item, join(inside, name))
-            else:
-                yield from _mapping(tool, inner, inside)
+    from saywhy.tools.check_mapping import mapping_problems
 
-
-def _must_be_mapping(pointer: str) -> bool:
-    return pointer.endswith(("/responseMapping", "/itemMapping", "/then", "/else")) or (
-        "/mappings/" in pointer
-    )
+    pointer = "/implementation/responseMapping"
+    place = tool.place_of(pointer)
+    if implementation.get("type") == "local":
+        message = f"the local tool {tool.id} has a `responseMapping`, which is not used"
+        yield Problem(message, place, "let the function answer what the flow reads", "warning")
+    config = implementation["responseMapping"]
+    at = replace(tool.place, pointer=f"{tool.place.pointer}{pointer}")
+    for problem in mapping_problems(config, at, known.functions):
+        there = tool.source.place(problem.place.pointer) if tool.source else problem.place
+        yield replace(problem, place=there)
