@@ -2,14 +2,18 @@
 
 The variables are looked up in a frozen state, as a turn does it; the time is that of `evaluate`
 from the text of the expression to its outcome. `bare engine call` is the floor: one call of a
-compiled function through the binding, with nothing of ours around it.
+compiled function through the binding, with nothing of ours around it. The same expressions are
+given in such calls as well (`x`), the best of samples taken in turns: that holds also where the
+machine is slow or busy.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any
 
-from bench.figures import Figure, timed
+from bench.figures import Figure, figure, timed
 from saywhy.expr.chains import Path
 from saywhy.expr.javascript import FunctionAnswer, JavaScript, Suspended
 from saywhy.values import Value, freeze, get_path
@@ -65,20 +69,27 @@ def run() -> list[Figure]:
                     unit="us",
                 )
             )
-    return [*figures, host_calls(engine)]
+    rounds = host_calls(engine)
+    figures.append(timed("expression: three host calls", rounds, runs=RUNS, calls=20, unit="us"))
+    return [*figures, *in_bare_calls(engine)]
 
 
-def bare_call() -> Figure:
-    """The binding's own call, with a time limit as every expression has it."""
+def bare_function() -> Any:
+    """A function in the engine, with a time limit as every expression has it."""
     import _quickjs
 
     context: Any = _quickjs.Context()
     context.set_time_limit(1)
-    function = context.eval("(count) => count + 1")
+    return context.eval("(count) => count + 1")
+
+
+def bare_call() -> Figure:
+    """The binding's own call."""
+    function = bare_function()
     return timed("bare engine call", lambda: function(1), runs=RUNS, calls=CALLS, unit="us")
 
 
-def host_calls(engine: JavaScript) -> Figure:
+def host_calls(engine: JavaScript) -> Callable[[], None]:
     """Three calls of an approved function: four rounds, the function itself costing nothing."""
     names = Variables(2_000, frozenset({"ask"}))
     source = "ask(1) + ask(2) + ask(count)"
@@ -88,4 +99,34 @@ def host_calls(engine: JavaScript) -> Figure:
         while isinstance(outcome := engine.evaluate(source, names, answers), Suspended):
             answers.append(FunctionAnswer(outcome.name, outcome.args, 1))
 
-    return timed("expression: three host calls", all_rounds, runs=RUNS, calls=20, unit="us")
+    return all_rounds
+
+
+def in_bare_calls(engine: JavaScript) -> list[Figure]:
+    """What each expression costs in calls of the bare engine."""
+    names = Variables(2_000)
+    bare = bare_function()
+    functions: dict[str, Callable[[], object]] = {
+        label: lambda source=source: engine.evaluate(source, names)
+        for label, source in SOURCES.items()
+    }
+    functions["three host calls"] = host_calls(engine)
+    samples: dict[str, list[float]] = {label: [] for label in functions}
+    for _ in range(RUNS):
+        unit = best(lambda: bare(1))
+        for label, function in functions.items():
+            samples[label].append(best(function) / unit)
+    return [
+        figure(f"expression in bare calls: {label}", found, "x") for label, found in samples.items()
+    ]
+
+
+def best(function: Callable[[], object]) -> float:
+    """Seconds of ten calls, the best of a few tries, each too short to be interrupted often."""
+    tries: list[float] = []
+    for _ in range(8):
+        started = time.perf_counter()
+        for _ in range(10):
+            function()
+        tries.append(time.perf_counter() - started)
+    return min(tries)
