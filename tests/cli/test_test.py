@@ -192,8 +192,10 @@ def test_own_functions_globals_and_cargo(run: Run, folder: Path) -> None:
 
 
 def test_what_is_missing_is_said(run: Run, folder: Path) -> None:
-    """A scenario that needs a model fails and says so."""
-    write(folder / "m.json", scenario("m", {"response": "x"}, ai=[{"reply": "x"}]))
+    """A scenario that comes to where a model would be asked fails there and says so."""
+    written = scenario("m", {"response": "How much?"}, ai=[{"reply": "x"}])
+    written["turns"].insert(0, {"content": "hello", "expect": {}})
+    write(folder / "m.json", written)
     done = run("test", "m.json")
-    assert "  this scenario needs a language model; this version runs without one" in done.lines
+    assert "no model here: one would have been asked to find the flow that" in done.out
     assert (done.code, done.lines[-1]) == (1, "0 passed, 1 failed")

@@ -242,11 +242,24 @@ async def test_a_program_hands_things_over(play: Play) -> None:
     assert told(await play(steps, turn, world=world, globals={"own": "scenario"})) == []
 
 
+MODEL = [{"for": "detect_flow", "raise": "must not be called"}]
+
+
+async def test_a_model_that_is_not_asked(play: Play) -> None:
+    """A scenario with a scripted model is played as long as nobody would ask it."""
+    turn = {"expect": {"response": "X?", "ai_calls": []}}
+    assert told(await play([ASK, say("{{x}}")], turn, {"content": "5"}, ai=MODEL)) == []
+
+
 async def test_a_model_is_asked_for_in_vain(play: Play) -> None:
-    """A scenario with a scripted model fails honestly: nothing was played."""
-    result = await play([ASK], {"expect": {"response": "X?"}}, ai=[{"reply": "x"}])
+    """The scenario fails where a model would be asked, and what differed before is told too."""
+    turns = [{"expect": {"response": "Y?"}}, {"content": "5"}, {"content": "how are you"}]
+    result = await play([ASK, say("{{x}}")], *turns, {"content": "A"}, ai=MODEL)
     assert not result.passed
-    assert result.not_run == "this scenario needs a language model; this version runs without one"
+    assert [(each.turn, each.key) for each in result.failures] == [(1, "response"), (3, "ai")]
+    assert result.failures[1].actual == (
+        "no model here: one would have been asked to find the flow that these words start"
+    )
 
 
 async def test_scenarios_do_not_share_anything(play: Play) -> None:

@@ -103,18 +103,26 @@ def is_secret(scope: Scope, field: str) -> bool:
 def shaped(world: World, node: Node, scope: Scope, text: str) -> str:
     """A spoken answer to a keypad question as its keys, where it fits; anything else as it is."""
     digits = scope.peek(DIGITS)
-    if not isinstance(digits, Mapping) or not is_truthy(scope.read(VOICE)):
+    is_keys = isinstance(digits, Mapping)
+    if not is_truthy(scope.read(VOICE) if is_keys else scope.peek(VOICE)):
         return text
     if is_on(world, scope, node.spec.get("asSpoken")):
         return text
-    most = _number(digits.get("max"))
+    most = _number(digits.get("max")) if is_keys else None
     if most is None:
-        return text
+        return _as_said(scope, text)
     if most == 1:  # a digit inside a sentence is never a key press
         key = _KEY.fullmatch(text)
         return key[1] if key else text
     found = _DIGIT.findall(text)
-    return "".join(found) if (_number(digits.get("min")) or 1) <= len(found) <= most else text
+    fits = (_number(digits.get("min")) or 1) <= len(found) <= most
+    return "".join(found) if fits else _as_said(scope, text)
+
+
+def _as_said(scope: Scope, text: str) -> str:
+    """Words that nothing here can make clearer; the record says that they were left alone."""
+    scope.facts["as_said"] = True
+    return text
 
 
 def _number(value: Any) -> float | None:

@@ -20,6 +20,7 @@ from saywhy.runtime.engine import Engine
 from saywhy.runtime.session import Session
 from saywhy.testing.clock import FakeClock
 from saywhy.testing.expectations import Failure, Observed, failures_in
+from saywhy.testing.model_moments import wanted_of_a_model
 from saywhy.testing.scenario_file import (
     Scenario,
     Turn,
@@ -75,13 +76,11 @@ async def run_scenario(scenario: Scenario, world: World | None = None) -> Result
     It goes on after a difference and after a turn that raised: one run shows all that is wrong.
     """
     failures: list[Failure] = []
-    not_run = _missing(scenario)
-    if not not_run:
-        try:
-            failures = await _play(scenario, world or World())
-        except SaywhyError as error:
-            not_run = _one_text(error)
-    if not_run:
+    not_run = ""
+    try:
+        failures = await _play(scenario, world or World())
+    except SaywhyError as error:
+        not_run = _one_text(error)
         failures = [Failure(0, "scenario", "a run", not_run)]
     return Result(
         scenario.id,
@@ -105,13 +104,6 @@ async def _play(scenario: Scenario, world: World) -> list[Failure]:
             return await player.play()
         finally:
             await player.engine.close()
-
-
-def _missing(scenario: Scenario) -> str:
-    """What this version lacks to play the scenario."""
-    if scenario.ai is not None:
-        return "this scenario needs a language model; this version runs without one"
-    return ""
 
 
 def _uses_web(scenario: Scenario) -> bool:
@@ -178,6 +170,10 @@ class _Player:
         failures: list[Failure] = []
         for number, turn in enumerate(self.scenario.turns, start=1):
             seen = await self._take(turn)
+            wanted = "" if self.scenario.ai is None else wanted_of_a_model(self.session)
+            if wanted:
+                told = f"no model here: one would have been asked {wanted}"
+                return [*failures, Failure(number, "ai", "an answer of the model", told)]
             failures += failures_in(number, turn.expect, seen)
         return failures
 
