@@ -55,6 +55,8 @@ def take_result(world: World, node: Node, scope: Scope, answer: Answer) -> Outco
     """Store what the tool gave, or see to its failure."""
     for attempt in answer.facts.get("attempts", ()):
         scope.append(("turn", "calls"), attempt)
+    for warning in answer.facts.get("warnings", ()):
+        scope.warn(f"response mapping of {node.spec.get('tool')}: {warning}")
     if answer.error is not None:
         return failures.after_fault(world, node, scope, answer)
     variable = node.spec.get("variable")

@@ -39,6 +39,7 @@ from saywhy.runtime.session import KEPT_COMMITS, KEPT_IN_MEMORY, Session
 from saywhy.tools.call import CallContext, ToolAnswer, call_tool
 from saywhy.tools.http.client import HttpClient
 from saywhy.tools.limit import Limiter
+from saywhy.tools.mapped import Surroundings
 from saywhy.tools.tool import Tool
 from saywhy.trace.record import Recorder
 from saywhy.values import UNDEFINED, FrozenDict, freeze, thaw
@@ -322,12 +323,28 @@ class TurnRun:
                 clock=self.machinery.clock,
                 http=self.machinery.http,
                 filled=filled,
+                surroundings=self._surroundings(),
             )
             for warning in self.machinery.diagnose(world.tools.find(need.name), made):
                 self.machinery.warn(self._masked(warning))
             return answer_of(made)
 
         return await self.journal.around(self, need, seq, key, call)
+
+    def _surroundings(self) -> Surroundings:
+        """What the response mapping of a tool may use."""
+        machinery = self.machinery
+        apart = machinery.apart.run if machinery.apart else None
+        return Surroundings(self._mapping_names, machinery.world.javascript, apart)
+
+    def _mapping_names(self) -> dict[str, Any]:
+        session = self.session
+        return {
+            "cargo": FrozenDict(dict(session.state.scopes.get("cargo", {}))),
+            "sessionId": session.session_id,
+            "userId": session.user_id,
+            "language": session.state.get("session", "language") or self.machinery.world.language,
+        }
 
     def attempt_of(self, need: Need) -> dict[str, Any]:
         """A call that a crash interrupted, as `lastTurnToolCalls` lists it."""
@@ -470,4 +487,6 @@ def answer_of(made: ToolAnswer) -> Answer:
         facts["status"] = made.http_status
     if made.arguments_after is not None:
         facts["arguments_after"] = made.arguments_after
+    if made.warnings:
+        facts["warnings"] = list(made.warnings)
     return Answer(made.value, made.fault_message, made.fault_name, facts)

@@ -13,13 +13,14 @@ from typing import Any, Final
 import msgspec
 
 from saywhy.clock import Clock
-from saywhy.errors import Fault, StateValueError
+from saywhy.errors import Fault, MappingError, StateValueError
 from saywhy.tools import local, mock
 from saywhy.tools.arguments import complete, errors_in, plain, refusal
 from saywhy.tools.http import invoke as http_tool
 from saywhy.tools.http.client import HttpClient
 from saywhy.tools.invocation import CallContext, Invocation, Kind, Outcome
 from saywhy.tools.limit import Limiter, refused_text
+from saywhy.tools.mapped import ALONE, Surroundings, map_answer
 from saywhy.tools.registry import Registry
 from saywhy.tools.result import as_value
 from saywhy.tools.tool import Tool
@@ -65,6 +66,8 @@ class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     http_status: int | None = None
     attempts: tuple[Attempt, ...] = ()
     arguments_after: Any = None
+    warnings: tuple[str, ...] = ()
+    """What of the response mapping did not work out, though the call went well."""
 
     @property
     def fault(self) -> Fault | None:
@@ -83,6 +86,7 @@ class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
         tree = loads_raw(data)
         fields = {name: tree[key] for name, key in _JSON_NAMES if key in tree}
         fields["value"] = seal(fields.get("value"))
+        fields["warnings"] = tuple(fields.get("warnings", ()))
         fields["arguments_after"] = seal(fields.get("arguments_after"))
         fields["attempts"] = tuple(
             Attempt(item["tool"], item["implementation"], item["transactionId"], item["at"])
@@ -109,12 +113,14 @@ async def call_tool(
     on_attempt: Callable[[Attempt], None] | None = None,
     http: HttpClient | None = None,
     filled: Mapping[str, str] | None = None,
+    surroundings: Surroundings = ALONE,
 ) -> ToolAnswer:
     """Call a tool and say what came of it.
 
     `strict` checks flat parameters as well, for arguments a model made. `on_attempt` hears of each
     attempt before it is made: what it noted is still there when the turn is cancelled meanwhile.
     HTTP tools go out through `http`; `filled` has the texts of the expressions in their definition.
+    A response mapping may use what is in `surroundings`.
     """
     tool = registry.find(name)
     if tool is None:
@@ -155,7 +161,21 @@ async def call_tool(
             filled=filled,
         )
     )
-    return _answer(tool, given, outcome, tuple(attempts))
+    answer = _answer(tool, given, outcome, tuple(attempts))
+    if not outcome.is_data or answer.fault_message is not None:
+        return answer
+    try:
+        value, warnings = await map_answer(
+            tool,
+            answer.value,
+            tree,
+            functions=functions,
+            now_ms=clock.now(),
+            surroundings=surroundings,
+        )
+    except MappingError as error:
+        return _unmapped(tool, answer, error)
+    return msgspec.structs.replace(answer, value=value, warnings=warnings)
 
 
 async def _over_limit(tool: Tool, context: CallContext, limiter: Limiter) -> ToolAnswer | None:
@@ -168,6 +188,19 @@ async def _over_limit(tool: Tool, context: CallContext, limiter: Limiter) -> Too
         return None
     text = refused_text(tool.name, limit.requests, limit.window_ms)
     return _refused(text, f"allowed again in {wait / 1000:.0f} seconds")
+
+
+def _unmapped(tool: Tool, answer: ToolAnswer, error: MappingError) -> ToolAnswer:
+    """The call went well, but its answer is not what a strict mapping takes."""
+    return msgspec.structs.replace(
+        answer,
+        value=None,
+        fault_message=f"The answer of tool {tool.name} does not fit its mapping: {error.message}",
+        fault_name=error.name,
+        fault_hint="compare the responseMapping with what the server answers, or give a fallback",
+        # It ran to its end: repeating it would act a second time.
+        may_have_happened=tool.effect != "reads",
+    )
 
 
 def _refused(message: str, hint: str) -> ToolAnswer:

@@ -1,7 +1,8 @@
 """Tools that answer with what their definition holds, for trying flows out.
 
 `mockResponse` is the answer. An object that has a key named like the argument `testType` answers
-with what stands there instead, so that one mock plays several cases.
+with what stands there instead, so that one mock plays several cases. A response mapping applies to
+the answer as it does to that of a server.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ async def invoke(invocation: Invocation) -> Outcome:
     invocation.record()
     await invocation.clock.sleep(DELAY_SECONDS)
     response = invocation.tool.implementation.raw.get("mockResponse")
-    return Outcome(value=_chosen(response, invocation.arguments.get("testType")))
+    chosen = _chosen(response, invocation.arguments.get("testType"))
+    return Outcome(value=chosen, is_data=True)
 
 
 def _chosen(response: Any, case: Any) -> Any:

@@ -47,7 +47,7 @@ class Implementation:
     retries: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Tool:
     """Something a flow or a model may call.
 

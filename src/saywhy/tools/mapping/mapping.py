@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from saywhy.errors import MappingError, StateValueError
+from saywhy.expr.javascript import Placement
 from saywhy.tools.mapping.kinds import At, step_of
 from saywhy.tools.mapping.run import Failed, Run, tree_of
-from saywhy.tools.mapping.scripts import Engine
 from saywhy.values import Value, freeze, raw, seal
 
 _NOTHING: Final[Mapping[str, Any]] = {}
@@ -42,7 +42,7 @@ class ResponseMapping:
         now_ms: float = 0.0,
         functions: Mapping[str, Callable[..., Any]] = _NOTHING,
         names: Mapping[str, Value] = _NOTHING,
-        engine: Engine | None = None,
+        engine: Placement | None = None,
     ) -> Mapped:
         """The mapped value, frozen. Raises `MappingError`.
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from saywhy.errors import MappingError
+from saywhy.expr.javascript import Placement
 from saywhy.values import UNDEFINED, FrozenDict, FrozenList
 
 MAX_SIZE: Final = 10_000_000
@@ -47,7 +48,7 @@ class Run:
         now_ms: float,
         functions: Mapping[str, Callable[..., Any]],
         names: Mapping[str, Any],
-        engine: Any,
+        engine: Placement | None,
     ) -> None:
         self.args = args
         self.now_ms = now_ms

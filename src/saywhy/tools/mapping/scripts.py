@@ -9,9 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from saywhy.expr.javascript import FunctionAnswer, JavaScript, Names, Outcome, Raised, Suspended
+from saywhy.expr.javascript import (
+    FunctionAnswer,
+    JavaScript,
+    Names,
+    Outcome,
+    Placement,
+    Raised,
+    Suspended,
+)
 from saywhy.tools.invocation import FUNCTION_ERRORS, fault_of
 from saywhy.tools.mapping.run import MAX_LATE, Failed, Run, size_of, tree_of
 from saywhy.tools.positional import positional_of
@@ -33,21 +41,6 @@ IS_PATTERN: Final = "new RegExp(pattern, flags).source.length"
 ISO: Final = "new Date(value).toISOString()"
 
 _LATE_KINDS: Final = frozenset({"TimeLimit", "MemoryLimit"})
-
-
-class Engine(Protocol):
-    """What evaluates JavaScript: in this process, or in one of its own."""
-
-    def evaluate(
-        self,
-        source: str,
-        names: Names,
-        answers: Sequence[FunctionAnswer] = (),
-        *,
-        now_ms: float = 0.0,
-    ) -> Outcome:
-        """The value, the error, or the approved function it waits for."""
-        ...
 
 
 class ScriptNames:
@@ -93,7 +86,7 @@ def default_engine() -> JavaScript:
 def _evaluated(run: Run, source: str, names: Names, answers: Sequence[FunctionAnswer]) -> Outcome:
     if run.late >= MAX_LATE:
         raise Failed("too much in this mapping ran out of time; nothing further is evaluated")
-    engine: Engine = run.engine or default_engine()
+    engine: Placement = run.engine or default_engine()
     return engine.evaluate(source, names, answers, now_ms=run.now_ms)
 
 
