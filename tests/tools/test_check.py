@@ -100,7 +100,7 @@ def defined(**keys: Any) -> dict[str, Any]:
             "give the address",
         ),
         (
-            defined(implementation={"type": "http", "url": "u", "method": "PSOT"}),
+            defined(implementation={"type": "http", "url": "https://a.example", "method": "PSOT"}),
             "the method PSOT is unknown",
             "/0/implementation/method",
             'did you mean "POST"?',

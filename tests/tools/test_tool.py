@@ -58,10 +58,10 @@ def test_the_shortest_definition() -> None:
         (LOCAL, "once"),
         ({"type": "mock"}, "reads"),
         ({"type": "mcp"}, "once"),
-        ({"type": "http", "url": "u"}, "once"),
-        ({"type": "http", "url": "u", "method": "get"}, "reads"),
-        ({"type": "http", "url": "u", "method": "HEAD"}, "reads"),
-        ({"type": "http", "url": "u", "method": "DELETE"}, "once"),
+        ({"type": "http", "url": "https://a.example"}, "once"),
+        ({"type": "http", "url": "https://a.example", "method": "get"}, "reads"),
+        ({"type": "http", "url": "https://a.example", "method": "HEAD"}, "reads"),
+        ({"type": "http", "url": "https://a.example", "method": "DELETE"}, "once"),
     ],
 )
 def test_the_effect_of_a_tool_that_does_not_say(

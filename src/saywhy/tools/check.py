@@ -143,6 +143,10 @@ def _implementation(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
         yield from _needed_key(raw, implementation, where)
         yield from _method(implementation, where)
     yield from _figures(raw, implementation, where)
+    if kind == "http":
+        from saywhy.tools.http.check import http_problems  # it builds on this module
+
+        yield from http_problems(raw, place)
 
 
 def _needed_key(

@@ -76,6 +76,9 @@ TOOL_KEYS: Final = frozenset(
         "effect",
         "returns",
         "security",
+        "apiKey",
+        "hashAuth",
+        "authentication",
     ]
 )
 IMPLEMENTATION_KEYS: Final = frozenset(
@@ -97,7 +100,10 @@ IMPLEMENTATION_KEYS: Final = frozenset(
         "arrayFormat",
         "headers",
         "defaultHeaders",
+        "authHeaders",
         "userAgent",
+        "idempotencyHeader",
+        "apiKey",
         "basicAuth",
         "apiKeyHeader",
         "hashAuth",

@@ -15,11 +15,17 @@ from saywhy.tools.tool import Tool
 PROBLEM: Final = "problem"
 """Stands in place of a pointer where an expression gave nothing; with it the reason."""
 
-_IN_TOOL: Final = ("apiKey", "hashAuth", "authentication")
-_IN_IMPLEMENTATION: Final = (
-    *("url", "customQuery", "userAgent", "defaultHeaders", "authHeaders", "headers"),
-    *("apiKey", "basicAuth", "apiKeyHeader", "hashAuth", "authentication"),
+SPOTS: Final = (
+    *((name,) for name in ("apiKey", "hashAuth", "authentication")),
+    *(
+        ("implementation", name)
+        for name in (
+            *("url", "customQuery", "userAgent", "defaultHeaders", "authHeaders", "headers"),
+            *("apiKey", "basicAuth", "apiKeyHeader", "hashAuth", "authentication"),
+        )
+    ),
 )
+"""The keys of a definition, from its root, below which expressions may stand."""
 
 
 @lru_cache(maxsize=512)
@@ -28,39 +34,37 @@ def templates_of(tool: Tool) -> Mapping[str, str]:
     if tool.implementation.type != "http":
         return {}
     found: dict[str, str] = {}
-    for name in _IN_TOOL:
-        found.update(_texts(tool.raw.get(name), f"/{name}"))
-    for name in _IN_IMPLEMENTATION:
-        found.update(_texts(tool.implementation.raw.get(name), f"/implementation/{name}"))
+    for path in SPOTS:
+        value: Any = tool.raw
+        for step in path:
+            value = value.get(step) if isinstance(value, Mapping) else None
+        found.update((pointer_of(spot), text) for spot, text in texts_at(value, path))
     return found
 
 
-def _texts(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
+def texts_at(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every text with an expression in `value`, which stands at `path`; with its own path."""
     if isinstance(value, str) and "{{" in value:
-        yield pointer, value
+        yield path, value
     elif isinstance(value, Mapping):
         for name, inner in value.items():
-            yield from _texts(inner, f"{pointer}/{escaped(name)}")
+            yield from texts_at(inner, (*path, str(name)))
 
 
-def escaped(name: str) -> str:
-    """A key as one part of a JSON pointer."""
-    return name.replace("~", "~0").replace("/", "~1")
+def pointer_of(path: tuple[str, ...]) -> str:
+    """A path as a JSON pointer."""
+    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in path)
 
 
 def filled_definition(tool: Tool, filled: Mapping[str, str]) -> Mapping[str, Any]:
     """The definition with the texts at the pointers replaced; the tool's own stays as it is."""
-    if not filled:
-        return tool.raw
-    return {name: _filled(value, f"/{escaped(name)}", filled) for name, value in tool.raw.items()}
+    return _filled(tool.raw, (), filled) if filled else tool.raw
 
 
-def _filled(value: Any, pointer: str, filled: Mapping[str, str]) -> Any:
+def _filled(value: Any, path: tuple[str, ...], filled: Mapping[str, str]) -> Any:
+    pointer = pointer_of(path)
     if pointer in filled:
         return filled[pointer]
     if isinstance(value, Mapping):
-        return {
-            name: _filled(inner, f"{pointer}/{escaped(name)}", filled)
-            for name, inner in value.items()
-        }
+        return {name: _filled(inner, (*path, name), filled) for name, inner in value.items()}
     return value
