@@ -83,6 +83,15 @@ def test_too_long() -> None:
     assert read_expression("1+" * (MAX_LENGTH // 2 - 1) + "11").error is None
 
 
+def test_too_deep() -> None:
+    """Functions inside a hundred others are not compiled: that takes longer than anyone waits."""
+    problem = problem_of("x => " * 101 + "x")
+    assert problem.message == "functions and blocks are nested more than 100 deep"
+    assert problem.hint == "compute it in several SET steps, or in a function"
+    assert problem_of("() => { if (1) {" * 60 + "}}" * 60).message == problem.message
+    assert read_expression("x => " * 99 + "x").error is None
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -18,6 +18,10 @@ Path: TypeAlias = tuple[str | int, ...]
 """Root name first: `("user", "name")`, `("items", 0)`."""
 
 
+MAX_PARTS: Final = 50
+"""Parts of a path that are told one by one. Looking up each beginning of a longer one is slow."""
+
+
 @dataclass(frozen=True, slots=True)
 class Chain:
     """One use of a free name, with the longest path that is known from the text."""
@@ -57,6 +61,8 @@ def chain_at(name: str, item: Item, source: Source) -> Chain:
             break
         if is_callee(link):
             break
+        if len(path) == MAX_PARTS:
+            return _cut(path, spans, item, here)
         path.append(key)
         spans.append(source.span(link.node))
         here = link
@@ -69,6 +75,14 @@ def chain_at(name: str, item: Item, source: Source) -> Chain:
         item=item,
         end=here,
     )
+
+
+def _cut(path: list[str | int], spans: list[tuple[int, int]], item: Item, end: Item) -> Chain:
+    """A chain that goes on after so many parts: what follows may be any part of the value."""
+    last = end
+    while is_link(last) and last.parent is not None:
+        last = last.parent
+    return Chain(tuple(path), tuple(spans), True, False, is_target(last), item, end)
 
 
 def is_link(item: Item) -> bool:

@@ -92,11 +92,11 @@ def details_of(walk: Walk, chains: Sequence[Chain]) -> Details:
 
 
 def _bodies(walk: Walk) -> Iterator[Body]:
-    for node in walk.bodies:
+    for node, kind in walk.bodies:
         span = walk.source.span(node)
         if walk.source.text.startswith("{", span[0]):  # the parser may take a block for an object
             yield Body(span, "block")
-        elif node.parent is not None and node.parent.type == "arrow_function":
+        elif kind == "arrow_function":
             yield Body(span, "expression")
         else:
             yield Body(span, "statement")

@@ -20,16 +20,22 @@ Mode: TypeAlias = Literal["read", "assign", "update", "delete", "var", "let", "s
 """What happens to a name or member: `var` and `let` declare it in the function or the block."""
 
 
+MAX_DEPTH: Final = 100
+"""Functions and blocks inside one another. The engine takes a second to compile a thousand, and
+looks at no clock meanwhile."""
+
+
 class Scope:
     """The names one function or block declares."""
 
-    __slots__ = ("function", "names", "of", "parent")
+    __slots__ = ("depth", "function", "names", "of", "parent")
 
     def __init__(self, parent: Scope | None, function: bool, of: str) -> None:
         self.parent = parent
         self.function = function
         self.of = of
         self.names: set[str] = set()
+        self.depth: int = 0 if parent is None else parent.depth + 1
 
     def knows(self, name: str) -> bool:
         """Whether `name` is declared here or further out."""
@@ -95,8 +101,8 @@ class Walk:
         """Calls, tagged templates and `new`."""
         self.handlers: list[Node] = []
         """Blocks of `catch` and `finally`."""
-        self.bodies: list[Node] = []
-        """Bodies of functions and loops."""
+        self.bodies: list[tuple[Node, str]] = []
+        """Bodies of functions and loops, with the kind of what they are the body of."""
         self.operations: list[Node] = []
         """Products, powers and shifts, with or without assignment."""
         self.patterns: list[Node] = []
@@ -132,6 +138,9 @@ class Walk:
             if key is not None:
                 self.pulled.add(decoded(self.source.spelling(key)).strip("'\""))
         scope = self._scope_of(item)
+        if scope.depth > MAX_DEPTH:
+            self.problem = SyntaxProblem(_DEEP, self.source.span(item.node), _DEEP_HINT)
+            return
         for child, field in item.children():
             mode = _mode_of_child(item, child, field)
             yield Item(child, item, field, scope, mode)
@@ -143,8 +152,8 @@ class Walk:
         if kind in ("catch_clause", "finally_clause") and body is not None:
             self.handlers.append(body)
         elif kind in _FUNCTIONS | _LOOPS and body is not None:
-            self.bodies.append(body)
-            if body.type != "statement_block" and self.source.spelling(body).startswith("{"):
+            self.bodies.append((body, kind))
+            if kind == "arrow_function" and body.type != "statement_block":
                 self._braces(body)
         elif kind == "regex":
             self.patterns.append(node)
@@ -204,10 +213,9 @@ class Walk:
 
     def _braces(self, body: Node) -> None:
         """Braces behind `=>` are a block, though the parser prefers to see an object."""
-        arrow = body.parent
-        is_arrow = arrow is not None and arrow.type == "arrow_function"
-        if is_arrow and not _is_block(body) and self.problem is None:
-            start = self.source.span(body)[0]
+        start = self.source.span(body)[0]
+        has_braces = self.source.text[start : start + 1] == "{"
+        if has_braces and not _is_block(body) and self.problem is None:
             self.problem = SyntaxProblem(_BLOCK, (start, start + 1), _BLOCK_HINT)
 
 
@@ -223,6 +231,8 @@ def _is_block(braces: Node) -> bool:
     )
 
 
+_DEEP: Final = f"functions and blocks are nested more than {MAX_DEPTH} deep"
+_DEEP_HINT: Final = "compute it in several SET steps, or in a function"
 _BLOCK: Final = '"{" behind "=>" begins a block of statements, not an object'
 _BLOCK_HINT: Final = "put round brackets around the object: `=> ({ … })`"
 
