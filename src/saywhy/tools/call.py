@@ -141,6 +141,32 @@ async def call_tool(
         return _refused(refusal(errors), f"see the parameters of tool {tool.id}")
     attempts: list[Attempt] = []
 
+    invocation = Invocation(
+        tool=tool,
+        arguments=tree,
+        context=context,
+        functions=functions,
+        clock=clock,
+        record=_recorder(tool, context, clock, attempts, on_attempt),
+        http=http,
+        filled=filled,
+    )
+    outcome = await kind(invocation)
+    answer = _answer(tool, given, outcome, tuple(attempts))
+    if not outcome.is_data or answer.fault_message is not None:
+        return answer
+    return await _mapped(invocation, answer, surroundings)
+
+
+def _recorder(
+    tool: Tool,
+    context: CallContext,
+    clock: Clock,
+    attempts: list[Attempt],
+    on_attempt: Callable[[Attempt], None] | None,
+) -> Callable[[], int]:
+    """What notes an attempt before it is made, and gives its number."""
+
     def record() -> int:
         now = int(clock.now())
         attempt = Attempt(tool.name, tool.implementation.type, context.transaction_id, now)
@@ -149,32 +175,24 @@ async def call_tool(
             on_attempt(attempt)
         return len(attempts)
 
-    outcome = await kind(
-        Invocation(
-            tool=tool,
-            arguments=tree,
-            context=context,
-            functions=functions,
-            clock=clock,
-            record=record,
-            http=http,
-            filled=filled,
-        )
-    )
-    answer = _answer(tool, given, outcome, tuple(attempts))
-    if not outcome.is_data or answer.fault_message is not None:
-        return answer
+    return record
+
+
+async def _mapped(
+    invocation: Invocation, answer: ToolAnswer, surroundings: Surroundings
+) -> ToolAnswer:
+    """The answer as the response mapping has it."""
     try:
         value, warnings = await map_answer(
-            tool,
+            invocation.tool,
             answer.value,
-            tree,
-            functions=functions,
-            now_ms=clock.now(),
+            invocation.arguments,
+            functions=invocation.functions,
+            now_ms=invocation.clock.now(),
             surroundings=surroundings,
         )
     except MappingError as error:
-        return _unmapped(tool, answer, error)
+        return _unmapped(invocation.tool, answer, error)
     return msgspec.structs.replace(answer, value=value, warnings=warnings)
 
 
