@@ -242,3 +242,9 @@ def test_json_starts_a_flow(run: Run, pay: str) -> None:
     stdin = json.dumps({"start": {"flow": "pay"}}) + "\n"
     _, reply = run("chat", pay, PLAIN, "--json", stdin=stdin).data
     assert reply["response"] == "How much?"
+
+
+def test_expressions_may_be_isolated(run: Run, pay: str) -> None:
+    """A conversation is the same with expressions in processes of their own."""
+    done = run("chat", pay, PLAIN, "--expressions", "isolated", stdin="Pay\n80\nAnn\n")
+    assert (done.code, done.out) == (0, "How much?\nFee 8.\n\nWho gets it?\n80 for Ann.\n")

@@ -199,3 +199,18 @@ def test_what_is_missing_is_said(run: Run, folder: Path) -> None:
     done = run("test", "m.json")
     assert "no model here: one would have been asked to find the flow that" in done.out
     assert (done.code, done.lines[-1]) == (1, "0 passed, 1 failed")
+
+
+def test_expressions_may_be_isolated(run: Run, folder: Path) -> None:
+    """Scenarios come out the same with expressions in processes of their own."""
+    write(folder / "right.json", RIGHT)
+    done = run("test", "right.json", "--expressions", "isolated")
+    assert (done.code, done.out, done.err) == (0, "1 passed, 0 failed\n", "")
+
+
+def test_a_placement_that_is_none(run: Run, folder: Path) -> None:
+    """Another word is refused before anything runs."""
+    write(folder / "right.json", RIGHT)
+    done = run("test", "right.json", "--expressions", "elsewhere")
+    assert done.code == 2
+    assert "'elsewhere' is not one of 'in-process', 'isolated'" in done.err

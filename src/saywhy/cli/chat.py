@@ -16,11 +16,13 @@ import typer
 
 from saywhy.cli.options import (
     CargoOption,
+    ExpressionsOption,
     Files,
     FunctionsOption,
     GlobalsOption,
     SessionOption,
     StoreOption,
+    Where,
     store_path,
 )
 from saywhy.cli.output import STYLES, err
@@ -51,6 +53,7 @@ def chat(
     guidance: Annotated[
         bool, typer.Option("--guidance/--no-guidance", help="Questions tell the way out, or not.")
     ] = True,
+    expressions: ExpressionsOption = Where.IN_PROCESS,
     as_json: Annotated[
         bool, typer.Option("--json", help="Messages and replies as JSON, one a line.")
     ] = False,
@@ -67,7 +70,7 @@ def chat(
 
     given = Given.of(functions, globals, cargo)
     path = store_path(store)
-    engine = engine_of(files, given, path, guidance=guidance)
+    engine = engine_of(files, given, path, guidance=guidance, expressions=expressions)
     with asyncio.Runner() as runner, opened(runner, engine):
         conversation = runner.run(
             _conversation(engine, session, new=new, user=user, language=language, given=given)
@@ -75,7 +78,14 @@ def chat(
         talk(runner, conversation, path, as_json=as_json)
 
 
-def engine_of(files: Sequence[Path], given: Given, path: Path, *, guidance: bool) -> Engine:
+def engine_of(
+    files: Sequence[Path],
+    given: Given,
+    path: Path,
+    *,
+    guidance: bool,
+    expressions: str = "in-process",
+) -> Engine:
     """An engine on these files and a store in a file, after saying what is wrong with the flows.
 
     Raises `DefinitionError` when a file cannot be read or there is no flow in any.
@@ -96,6 +106,7 @@ def engine_of(files: Sequence[Path], given: Given, path: Path, *, guidance: bool
         validate_on_init=False,
         store=SqliteStore(path),
         lease_seconds=LEASE_SECONDS,
+        expressions=expressions,
     )
     library = engine.library
     # Not engine.validate(): what was not handed over here, a program may well hand over.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -14,6 +15,14 @@ from saywhy.errors import CallerError
 STORE_FILE: Final = "saywhy.db"
 """Where `chat` keeps conversations unless it is told otherwise, in the current folder."""
 STORE_VARIABLE: Final = "SAYWHY_STORE"
+
+
+class Where(StrEnum):
+    """The placements of expressions."""
+
+    IN_PROCESS = "in-process"
+    ISOLATED = "isolated"
+
 
 Files = Annotated[
     list[Path],
@@ -44,6 +53,13 @@ StoreOption = Annotated[
         "--store",
         metavar="FILE",
         help=f"Where conversations are kept; else ${STORE_VARIABLE}, else {STORE_FILE}.",
+    ),
+]
+ExpressionsOption = Annotated[
+    Where,
+    typer.Option(
+        "--expressions",
+        help="Where expressions are evaluated: in the program, or isolated from it.",
     ),
 ]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Write JSON for other programs.")]

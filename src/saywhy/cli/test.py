@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from saywhy.cli.options import CargoOption, FunctionsOption, GlobalsOption
+from saywhy.cli.options import CargoOption, ExpressionsOption, FunctionsOption, GlobalsOption, Where
 from saywhy.cli.output import STYLES, Screen, described, out
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def test(
     functions: FunctionsOption = None,
     globals: GlobalsOption = None,
     cargo: CargoOption = None,
+    expressions: ExpressionsOption = Where.IN_PROCESS,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="OUT", help="Write the results to this file.")
     ] = None,
@@ -45,7 +46,7 @@ def test(
     from saywhy.testing.scenario import World, find_scenario_files
 
     given = Given.of(functions, globals, cargo)
-    world = World(given.functions, given.globals, given.cargo)
+    world = World(given.functions, given.globals, given.cargo, expressions)
     screen = out()
     results: list[Result] = []
     loaded = list(_load(find_scenario_files(paths)))

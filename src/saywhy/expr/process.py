@@ -196,9 +196,11 @@ class Process:
     def _read_rest(self, answer: bytes, size: int) -> bytes:
         if not answer:
             raise self._lost()
+        if len(answer) < 4 or not size:
+            raise Lost(UNREADABLE)
         # What JavaScript may hold, each of its characters at most three bytes long.
-        if len(answer) < 4 or not size or size > 3 * self._limits.memory_bytes:
-            raise Lost(TOO_LONG if size else UNREADABLE)
+        if size > 3 * self._limits.memory_bytes:
+            raise Lost(TOO_LONG)
         parts, missing = [answer], size + 4 - len(answer)
         while missing > 0:
             data = os.read(self._answers, min(missing, serve.CHUNK * 16))

@@ -54,6 +54,8 @@ class World:
     functions: Mapping[str, Callable[..., Any]] | None = None
     globals: Mapping[str, Any] | None = None
     cargo: Mapping[str, Any] | None = None
+    expressions: str = "in-process"
+    """Where expressions are evaluated, as an engine is told it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,7 @@ class _Player:
             clock=self.clock,
             http=StubClient(self.web.base if self.web else ""),
             logger=_Silent(),
+            expressions=world.expressions,
         )
 
     def _with_base(self, tree: Any) -> Any:
