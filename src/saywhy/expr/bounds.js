@@ -336,9 +336,28 @@
     return value > LARGEST || value < -LARGEST ? refuse() : value;
   }
 
+  const isObject = (value) => (typeof value === "object" && value !== null) || typeof value === "function";
+  const { toPrimitive } = Symbol;
+
+  // What an object is as a number: asked once, here, so that its length can be looked at.
+  function asNumber(value) {
+    const own = value[toPrimitive];
+    if (own !== undefined && own !== null) {
+      const found = apply(own, value, ["number"]);
+      if (!isObject(found)) return found;
+    } else {
+      for (const name of ["valueOf", "toString"]) {
+        const method = value[name];
+        const found = typeof method === "function" ? apply(method, value, []) : value;
+        if (!isObject(found)) return found;
+      }
+    }
+    throw new TypeError0("the object has no value that a BigInt can be made of");
+  }
+
   standIn({
     BigInt(value) {
-      if (typeof value === "object" && value !== null) value = String0(value);
+      if (isObject(value)) value = asNumber(value);
       if (typeof value === "string" && value.length > MAX_DIGITS + 10) refuse();
       return BigInt0(value);
     },
