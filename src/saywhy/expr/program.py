@@ -44,8 +44,6 @@ class Parameter:
 class Variant:
     """One compiled function with what is known about its results."""
 
-    key: str
-    """The shape of its arguments, written together, and the form of its result behind it."""
     function: Any
     reads: tuple[Path, ...]
     exact: bool
@@ -76,7 +74,7 @@ class Program:
         self.parameters = _parameters(reading)
         self.clocked = bool(reading.roots & {"Date"}) or "random" in source
         self.simple_path = _simple_path(source, reading)
-        self.variants: dict[str, Variant] = {}
+        self.variants: dict[str, Variant] = {}  # by the shape, written together, and the form
         self.places = tuple((each, each.path, each.root) for each in self.parameters)
         self.hidden = _hidden_prefix(reading, source)
 

@@ -180,7 +180,6 @@ class Worker:
         except self._errors as error:
             raise Refused(syntax_raised(str(error), program, draft)) from None
         variant = Variant(
-            key,
             function,
             draft.reads,
             program.reading.exact,
