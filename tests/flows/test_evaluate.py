@@ -187,6 +187,17 @@ def test_calls_in_one_expression_are_counted() -> None:
     assert len(calls) == MAX_CALLS
 
 
+def test_calls_and_the_time_between_them_are_bounded() -> None:
+    """What is slow and begins anew with each call ends after a second, not after minutes."""
+    calls: list[int] = []
+    here = world(functions={"f": lambda: calls.append(1)})
+    slow = "(() => { for (let n = 0; n < 150; n++) { for (let i = 0; i < 3e5; i++); f() } })()"
+    found = evaluate(here, scope_at(here), slow)
+    assert isinstance(found, Raised)
+    assert found.kind == "TimeLimit"
+    assert len(found.calls) == len(calls) < 150
+
+
 TEXTS = [
     ("no holes", "no holes", "no holes", "no holes"),
     ("{{a}}", "5", "5", "5"),

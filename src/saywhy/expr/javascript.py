@@ -11,8 +11,11 @@ What an expression will read is `names`; `[error: …]` and other rules of flows
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from typing import Protocol
+
+import msgspec
 
 from saywhy.expr.changes import Change
 from saywhy.expr.outcome import Evaluated, FunctionAnswer, Names, Outcome, Raised, Suspended
@@ -86,7 +89,13 @@ class JavaScript:
             worker: Worker = self._here.worker
         except AttributeError:
             worker = self._here.worker = _worker_of_thread(self.limits)
-        return worker.evaluate(source, names, answers, now_ms, seed, text)
+        if not answers:
+            return worker.evaluate(source, names, answers, now_ms, seed, text)
+        began = time.thread_time()
+        outcome = worker.evaluate(source, names, answers, now_ms, seed, text)
+        if type(outcome) is not Suspended:
+            return outcome
+        return msgspec.structs.replace(outcome, seconds=time.thread_time() - began)
 
 
 def _worker_of_thread(limits: Limits) -> Worker:

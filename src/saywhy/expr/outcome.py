@@ -76,6 +76,8 @@ class Suspended(msgspec.Struct, frozen=True):
     args: list[Any]
     index: int
     """How many calls were answered before."""
+    seconds: float = 0.0
+    """Processor time of this round, after the first: the caller bounds the sum."""
 
 
 Outcome: TypeAlias = Evaluated | Raised | Suspended

@@ -14,6 +14,7 @@ from saywhy.chart.scope import Scope
 from saywhy.expr.javascript import Evaluated, FunctionAnswer, Raised, Suspended
 from saywhy.expr.names import Path
 from saywhy.expr.template import Hole, condition_source, parse_template
+from saywhy.flows.blame import told
 from saywhy.flows.functions import answer_call
 from saywhy.flows.runtime_names import RUNTIME_NAMES
 from saywhy.flows.world import World
@@ -30,6 +31,10 @@ from saywhy.values import (
 
 MAX_CALLS: Final = 200
 """Approved functions one evaluation may call."""
+
+MAX_SECONDS: Final = 1.0
+"""Processor time of an evaluation that calls functions, theirs not counted. Each call begins it
+anew, so what is long and calls often would take minutes."""
 
 SESSION_NAMES: Final = {
     "sessionId": "sessionId",
@@ -104,6 +109,11 @@ class FlowNames:
         """All variables: globals with the flow's own over them."""
         return FrozenDict({**self.world.globals.raw, **self._own()})
 
+    def known(self) -> list[str]:
+        """Every name that an expression may use here."""
+        own = self.scope.names(self.scope.frame.scope)
+        return [*own, *self.world.globals, *self.functions, *sorted(RUNTIME_NAMES)]
+
     def _own(self) -> dict[str, Any]:
         scope = self.scope
         names = scope.names(scope.frame.scope)
@@ -152,7 +162,7 @@ def evaluate(world: World, scope: Scope, source: str, *, text: bool = False) -> 
     """
     names = FlowNames(world, scope)
     answers: list[FunctionAnswer] = []
-    seed = scope.state.seq + 1
+    seed, spent = scope.state.seq + 1, 0.0
     while True:
         found = world.javascript.evaluate(
             source, names, answers, now_ms=scope.now, seed=seed, text=text
@@ -162,6 +172,11 @@ def evaluate(world: World, scope: Scope, source: str, *, text: bool = False) -> 
         if len(answers) >= MAX_CALLS:
             told = f"more than {MAX_CALLS} function calls in one expression"
             found = Raised("RangeError", told, calls=tuple(answers))
+            break
+        spent += found.seconds
+        if spent > MAX_SECONDS:
+            told = f"its {len(answers)} function calls take more than {MAX_SECONDS:g} s together"
+            found = Raised("TimeLimit", told, calls=tuple(answers))
             break
         answers.append(answer_call(world, scope, found.name, found.args))
     _note_reads(scope, names, found)
@@ -224,7 +239,7 @@ def say_text(world: World, scope: Scope, text: str) -> str:
         found = evaluate(world, scope, template.single.source, text=True)
         if isinstance(found, Evaluated):
             return found.value
-        _warn(scope, template.single.source, found)
+        _warn(world, scope, template.single.source, found)
         return f"[error: {text}]" if world.options.error_text == "reference" else ""
     return _mixed(world, scope, template.parts)
 
@@ -239,7 +254,7 @@ def _mixed(world: World, scope: Scope, parts: tuple[str | Hole, ...]) -> str:
         if isinstance(found, Evaluated):
             pieces.append(found.value)
             continue
-        _warn(scope, part.source, found)
+        _warn(world, scope, part.source, found)
         if world.options.error_text != "empty":
             pieces.append("{{" + part.source + "}}")
     return "".join(pieces)
@@ -264,7 +279,7 @@ def native_value(world: World, scope: Scope, text: str, *, hide_errors: bool = F
         if not found.foreign:
             return found.value
         found = Raised("TypeError", f"a conversation keeps only data, and no {found.foreign}")
-    _warn(scope, source, found)
+    _warn(world, scope, source, found)
     style = world.options.error_text
     if style == "empty" or (hide_errors and style == "hidden"):
         return ""
@@ -277,7 +292,7 @@ def condition(world: World, scope: Scope, text: str) -> tuple[bool, str]:
     found = evaluate(world, scope, source)
     if isinstance(found, Evaluated):
         return is_truthy(found.value), ""
-    _warn(scope, source, found)
+    _warn(world, scope, source, found)
     return False, f"{found.kind}: {found.message}"
 
 
@@ -294,8 +309,7 @@ def is_truthy(value: Any) -> bool:
     return True
 
 
-def _warn(scope: Scope, source: str, raised: Raised) -> None:
-    scope.warn(
-        f"{{{{{source}}}}} in {scope.frame.name} at {scope.node.where}: "
-        f"{raised.kind}: {raised.message}"
-    )
+def _warn(world: World, scope: Scope, source: str, raised: Raised) -> None:
+    names = FlowNames(world, scope)
+    why = told(source, raised, names, names.known())
+    scope.warn(f"{{{{{source}}}}} in {scope.frame.name} at {scope.node.where}: {why}")
