@@ -170,13 +170,13 @@ def evaluate(world: World, scope: Scope, source: str, *, text: bool = False) -> 
         if not isinstance(found, Suspended):
             break
         if len(answers) >= MAX_CALLS:
-            told = f"more than {MAX_CALLS} function calls in one expression"
-            found = Raised("RangeError", told, calls=tuple(answers))
+            why = f"more than {MAX_CALLS} function calls in one expression"
+            found = Raised("RangeError", why, calls=tuple(answers))
             break
         spent += found.seconds
         if spent > MAX_SECONDS:
-            told = f"its {len(answers)} function calls take more than {MAX_SECONDS:g} s together"
-            found = Raised("TimeLimit", told, calls=tuple(answers))
+            why = f"its {len(answers)} function calls take more than {MAX_SECONDS:g} s together"
+            found = Raised("TimeLimit", why, calls=tuple(answers))
             break
         answers.append(answer_call(world, scope, found.name, found.args))
     _note_reads(scope, names, found)
