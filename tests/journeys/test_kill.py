@@ -67,7 +67,9 @@ class Journey:
         self.replies.append(said["response"])
 
     def charges(self) -> list[str]:
-        return self.till.read_text(encoding="utf-8").splitlines()
+        """What was charged, under which key; its mark is another one for each journey."""
+        charged = self.till.read_text(encoding="utf-8").splitlines()
+        return [re.sub(r"(:\d+:\d+):[0-9a-f]{12}\b", r"\1", each) for each in charged]
 
     def trace(self) -> Trace:
         return asyncio.run(trace_of(self.store))

@@ -242,7 +242,7 @@ async def test_without_on_fail_an_unknown_call_ends_its_flow_openly() -> None:
     dying.at = 5  # after the effect: nobody was told of it any more
     with pytest.raises(Crash):
         await engine_of_one(dying).take_turn("c1", "Main", message_id="m1")
-    assert outside.effects == [("pay", "c1:1:4")]
+    assert [name for name, _ in outside.effects] == ["pay"]
     clock.advance(31)
     engine = engine_of_one(store)
     reply = await engine.take_turn("c1", "Main", message_id="m1")

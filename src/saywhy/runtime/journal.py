@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from hashlib import blake2b
 from typing import Any
 
 import msgspec
@@ -37,6 +38,10 @@ class StoreJournal:
     def __init__(self, store: Store, claim: Claim, ttl_seconds: float = LEASE_SECONDS) -> None:
         self.store = store
         self.claim = claim
+        # Kept as long as the turn is open, and never told: it also hides what arguments hash to.
+        self.nonce = blake2b(b"nonce", digest_size=6, key=claim.salt).hexdigest()
+        """The same for each attempt at this turn, another one for every other turn: whoever was
+        forgotten and comes again under the same id must not be taken for a repeat."""
         self.ttl_seconds = ttl_seconds
         self.unstored: tuple[int, bytes] | None = None
         """The newest result. It goes into the transaction of the next intent or of the turn's end:

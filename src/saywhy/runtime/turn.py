@@ -50,6 +50,11 @@ T = TypeVar("T")
 class Journal(Protocol):
     """Who is told of a tool call before and after it is made."""
 
+    @property
+    def nonce(self) -> str:
+        """What sets the turn apart from one of the same number in a conversation of the same id."""
+        ...
+
     async def around(
         self, run: TurnRun, need: Need, seq: int, key: str, call: Callable[[], Awaitable[Answer]]
     ) -> Answer:
@@ -63,6 +68,8 @@ class Journal(Protocol):
 
 class NoJournal:
     """Nobody: what a crash interrupts is not known afterwards."""
+
+    nonce = ""
 
     async def around(
         self, run: TurnRun, need: Need, seq: int, key: str, call: Callable[[], Awaitable[Answer]]
@@ -299,7 +306,8 @@ class TurnRun:
         # answer it. All attempts share the key, so that the other side can tell it is one act.
         seq = self.session.state.seq
         first = int(frame.data.get("call") or seq)
-        key = f"{self.session.session_id}:{self.session.state.turn}:{first}"
+        parts = (self.session.session_id, self.session.state.turn, first, self.journal.nonce)
+        key = ":".join(str(part) for part in parts if part != "")
         context = CallContext(
             session_id=self.session.session_id,
             user_id=self.session.user_id,

@@ -50,7 +50,7 @@ class Accepted(msgspec.Struct, frozen=True):
 
 
 class Call(msgspec.Struct, frozen=True):
-    """A call about to be made. `key` is the same for each attempt: "conversation:turn:seq"."""
+    """A call about to be made. `key` is the same for each attempt and never comes again."""
 
     kind: str
     name: str
