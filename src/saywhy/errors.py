@@ -201,6 +201,12 @@ class SessionBusy(CallerError):
     name = "SessionBusy"
 
 
+class QueueFull(CallerError):
+    """Too many messages of one conversation wait. This one was not accepted; send it later."""
+
+    name = "QueueFull"
+
+
 class Fenced(SaywhyError):
     """Another worker took the conversation over. Drop what was computed; the journal is kept."""
 

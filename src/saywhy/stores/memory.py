@@ -19,6 +19,7 @@ from saywhy.stores.memory_session import MemorySession
 from saywhy.stores.refusals import check_rate, fenced, other_owner, turn_open, version_moved
 from saywhy.stores.store import (
     LEASE_SECONDS,
+    MAX_QUEUED,
     Accepted,
     Blank,
     Call,
@@ -40,8 +41,9 @@ from saywhy.stores.store import (
 class MemoryStore:
     """A `Store` that lives as long as the process."""
 
-    def __init__(self, clock: Clock | None = None) -> None:
+    def __init__(self, clock: Clock | None = None, *, max_queued: int = MAX_QUEUED) -> None:
         self._clock = clock or SystemClock()
+        self._max_queued = max_queued
         self._sessions: dict[str, MemorySession] = {}
         self._open: dict[str, MemorySession] = {}
         """Conversations with an unfinished turn: what a claim has to look at."""
@@ -73,7 +75,7 @@ class MemoryStore:
         self, session_id: str, message_id: str, input: bytes, *, user_id: str
     ) -> Accepted:
         session = self._for_user(session_id, user_id)
-        accepted = session.accept(message_id, input, self._clock.now())
+        accepted = session.accept(message_id, input, self._clock.now(), self._max_queued)
         self._note_open(session)
         if accepted.status == "new":
             self._bell.ring()
@@ -96,7 +98,7 @@ class MemoryStore:
         ttl_seconds: float = LEASE_SECONDS,
     ) -> tuple[Accepted, Claim | None]:
         session = self._for_user(session_id, user_id)
-        accepted = session.accept(message_id, input, self._clock.now())
+        accepted = session.accept(message_id, input, self._clock.now(), self._max_queued)
         self._note_open(session)
         if accepted.status in ("done", "ended"):
             return accepted, None

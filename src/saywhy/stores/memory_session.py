@@ -11,7 +11,7 @@ from typing import cast
 
 import msgspec
 
-from saywhy.stores.refusals import message_taken, no_such_call
+from saywhy.stores.refusals import message_taken, no_such_call, queue_full
 from saywhy.stores.store import (
     MAX_EARLIER,
     Accepted,
@@ -160,11 +160,13 @@ class MemorySession:
             self.session_id, self.user_id, self.version, self.doc, running, len(self.turns)
         )
 
-    def accept(self, message_id: str, input: bytes, now: float) -> Accepted:
+    def accept(self, message_id: str, input: bytes, now: float, most: int) -> Accepted:
         known = self.by_message.get(message_id)
         if known is not None:
             return self._seen(self.turns[known])
         turn_no = len(self.turns) + 1
+        if turn_no - self.ended_no > most:
+            raise queue_full(self.session_id, most)
         self.turns[turn_no] = MemoryTurn(turn_no, message_id, input)
         self.by_message[message_id] = turn_no
         if self.lease_until is None:

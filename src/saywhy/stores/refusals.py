@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saywhy.errors import CallerError, Fenced, SessionBusy
+from saywhy.errors import CallerError, Fenced, QueueFull, SessionBusy
 from saywhy.stores.store import Claim
 
 
@@ -25,6 +25,14 @@ def other_owner(session_id: str, user_id: str) -> CallerError:
     return CallerError(
         f'conversation "{session_id}" belongs to another user than "{user_id}"',
         hint="use a conversation id of that user's own",
+    )
+
+
+def queue_full(session_id: str, most: int) -> QueueFull:
+    """More messages would wait than anybody can be waiting for."""
+    return QueueFull(
+        f'{most:,} messages of conversation "{session_id}" wait already; this one was not accepted',
+        hint="send it again, under the same message id, when earlier ones were answered",
     )
 
 

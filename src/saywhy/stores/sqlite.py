@@ -34,6 +34,7 @@ from saywhy.stores.sqlite_reads import Readers
 from saywhy.stores.sqlite_writer import Writer
 from saywhy.stores.store import (
     LEASE_SECONDS,
+    MAX_QUEUED,
     Accepted,
     Blank,
     Call,
@@ -64,11 +65,13 @@ class SqliteStore:
         synchronous: Synchronous = "FULL",
         busy_seconds: float = BUSY_SECONDS,
         read_only: bool = False,
+        max_queued: int = MAX_QUEUED,
     ) -> None:
         if str(path) == ":memory:":
             raise CallerError("the SQLite store needs a file", hint="MemoryStore keeps no file")
         self.path = Path(path)
         self.read_only = read_only
+        self._max_queued = max_queued
         self._connect = partial(connect, self.path, synchronous, busy_seconds)
         self._connect_to_read = partial(connect_to_read, self.path, busy_seconds)
         self._opened: tuple[Writer | None, Readers] | None = None
@@ -139,7 +142,9 @@ class SqliteStore:
     async def accept(
         self, session_id: str, message_id: str, input: bytes, *, user_id: str
     ) -> Accepted:
-        accepted = await self._writer.do(turn.accept, session_id, message_id, input, user_id)
+        accepted = await self._writer.do(
+            turn.accept, session_id, message_id, input, user_id, self._max_queued
+        )
         if accepted.status == "new":
             self._bell.ring()
         return accepted
@@ -161,7 +166,7 @@ class SqliteStore:
     ) -> tuple[Accepted, Claim | None]:
         return await self._writer.do(
             turn.accept_and_claim,
-            session_id, message_id, input, user_id, worker, _ms(ttl_seconds),
+            session_id, message_id, input, user_id, worker, _ms(ttl_seconds), self._max_queued,
         )  # fmt: skip
 
     async def renew(self, claim: Claim, ttl_seconds: float = LEASE_SECONDS) -> bool:

@@ -11,7 +11,14 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from saywhy.stores import sqlite_journal
-from saywhy.stores.refusals import fenced, message_taken, other_owner, turn_open, version_moved
+from saywhy.stores.refusals import (
+    fenced,
+    message_taken,
+    other_owner,
+    queue_full,
+    turn_open,
+    version_moved,
+)
 from saywhy.stores.sqlite_file import NOW
 from saywhy.stores.store import (
     Accepted,
@@ -43,6 +50,8 @@ INSERT INTO turn (session_key, turn_no, message_id, status, fence, accepted, sal
 SELECT ?, coalesce(max(turn_no), 0) + 1, ?, ?, ?, {NOW}, randomblob(16), ?
 FROM turn WHERE session_key = ?
 RETURNING turn_no, salt, turn_key"""
+
+_ENDED_NO: Final = "SELECT ended_no FROM session WHERE session_key = ?"
 
 _WAIT: Final = f"""
 UPDATE session SET lease_until = {NOW} WHERE session_key = ? AND lease_until IS NULL"""
@@ -120,10 +129,15 @@ class _Found(NamedTuple):
 
 
 def accept(
-    db: sqlite3.Connection, session_id: str, message_id: str, input: bytes, user_id: str
+    db: sqlite3.Connection,
+    session_id: str,
+    message_id: str,
+    input: bytes,
+    user_id: str,
+    max_queued: int,
 ) -> Accepted:
     found = _find(db, _FIND_SHORT, session_id, message_id, user_id)
-    return _seen(found) or _queue(db, found, message_id, input)
+    return _seen(found) or _queue(db, found, (session_id, message_id, input), max_queued)
 
 
 def accept_and_claim(
@@ -134,13 +148,15 @@ def accept_and_claim(
     user_id: str,
     worker: str,
     ttl_ms: int,
+    max_queued: int,
 ) -> tuple[Accepted, Claim | None]:
     found = _find(db, _FIND_WHOLE, session_id, message_id, user_id)
     seen = _seen(found)
+    message = (session_id, message_id, input)
     if seen is None and found.lease_until is None:
-        return _start(db, found, (session_id, message_id, input), worker, ttl_ms)
+        return _start(db, found, message, worker, ttl_ms)
     # Another turn is open, or this one is; perhaps a crash left it behind.
-    accepted = seen or _queue(db, found, message_id, input)
+    accepted = seen or _queue(db, found, message, max_queued)
     if accepted.status in ("done", "ended"):
         return accepted, None
     return accepted, claim(db, worker, ttl_ms, session_id)
@@ -172,9 +188,15 @@ def _seen(found: _Found) -> Accepted | None:
     return Accepted("ended", found.turn_no, error=found.error)
 
 
-def _queue(db: sqlite3.Connection, found: _Found, message_id: str, input: bytes) -> Accepted:
-    row = (found.session_key, message_id, "queued", 0, input, found.session_key)
+def _queue(
+    db: sqlite3.Connection, found: _Found, message: tuple[str, str, bytes], max_queued: int
+) -> Accepted:
+    session_id, message_id, words = message
+    row = (found.session_key, message_id, "queued", 0, words, found.session_key)
     turn_no = db.execute(_ADD_TURN, row).fetchall()[0][0]
+    # Turns end in their order: all behind the last that ended are open.
+    if turn_no - db.execute(_ENDED_NO, (found.session_key,)).fetchone()[0] > max_queued:
+        raise queue_full(session_id, max_queued)
     db.execute(_WAIT, (found.session_key,))
     return Accepted("new", turn_no)
 

@@ -21,6 +21,9 @@ import msgspec
 LEASE_SECONDS: Final = 30.0
 """How long a claim holds unless it is renewed. Renew at a third of it."""
 
+MAX_QUEUED: Final = 1000
+"""How many messages of one conversation may wait, unless a store is told otherwise."""
+
 MAX_EARLIER: Final = 64
 """How many facts of abandoned turns a claim brings along at most; the newest are kept."""
 
@@ -224,7 +227,8 @@ class Store(Protocol):
     ) -> Accepted:
         """Take a message in; from here on it will be processed to an end or reported.
 
-        The same `message_id` again changes nothing and tells what became of the first.
+        The same `message_id` again changes nothing and tells what became of the first. Raises
+        `QueueFull` for a new one when too many of this conversation wait.
         """
         ...
 
@@ -250,7 +254,7 @@ class Store(Protocol):
         """Take a message in and the right to run it, in one transaction.
 
         The claim may be for an earlier turn that a crash left behind: compare `turn_no`, run it,
-        then `claim` again.
+        then `claim` again. Raises `QueueFull` as `accept` does.
         """
         ...
 
