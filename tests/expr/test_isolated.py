@@ -17,11 +17,14 @@ from typing import Any
 
 import pytest
 
+from bench.isolation import Bare, round_trip
 from saywhy.errors import CallerError
 from saywhy.expr.isolated import Isolated
 from saywhy.expr.javascript import Evaluated, FunctionAnswer, JavaScript, Raised, Suspended
 from saywhy.expr.pool import usual_size
+from saywhy.expr.process import Process
 from saywhy.expr.sandbox import Limits
+from saywhy.expr.watch import Watch
 from saywhy.values import UNDEFINED, Date, untagged
 
 from .conftest import Variables, answer
@@ -390,6 +393,17 @@ def test_a_system_that_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "")
     with pytest.raises(CallerError, match="expressions cannot be isolated on this system"):
         Isolated()
+
+
+def test_a_round_trip_costs_little_more_than_a_bare_pipe() -> None:
+    """A message through the process takes at most four times as long as one that is echoed."""
+    own, bare = Process(Limits(), Watch(2.0)), Bare()
+    try:
+        ratios = round_trip(own, bare, 100, runs=30)[2]
+    finally:
+        own.end()
+        bare.close()
+    assert ratios["median"] < 4
 
 
 def test_as_many_processes_as_cores() -> None:
