@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import http.client
 import json
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from typing import Any
 
-from saywhy.testing.stub_server import StubServer
+import pytest
+
+from saywhy.errors import CallerError
+from saywhy.testing.stub_server import StubRequest, StubServer
 
 
 def ask(
@@ -78,3 +83,95 @@ def test_only_this_machine_is_served() -> None:
     """The server listens on the loopback address."""
     with StubServer([]) as web:
         assert web.base.startswith("http://127.0.0.1:")
+
+
+def test_answers_can_be_added() -> None:
+    """`on` adds entries one after the other; bytes are sent as they are."""
+    with StubServer().on("GET", "/a", body=b"\xff\x00").on("POST", "/b", status=201) as web:
+        with urllib.request.urlopen(f"{web.base}/a", timeout=10) as response:
+            assert response.read() == b"\xff\x00"
+        assert ask(f"{web.base}/b", "POST", "{}")[0] == 201
+
+
+def test_an_answer_may_be_a_function() -> None:
+    """It sees the request and gives what is not said yet: a server that counts, for instance."""
+    seen: list[str] = []
+
+    def answer(request: StubRequest) -> dict[str, Any]:
+        seen.append(request.headers["x-once"])
+        return {"status": 409 if seen.count(seen[-1]) > 1 else 200, "body": request.data}
+
+    with StubServer().on("POST", "/pay", answer=answer) as web:
+        answers = [ask(f"{web.base}/pay", "POST", '{"n": 1}', {"x-once": "k"}) for _ in range(2)]
+    assert [(status, body) for status, _, body in answers] == [(200, '{"n": 1}'), (409, '{"n": 1}')]
+
+
+def test_the_ledger() -> None:
+    """Every request with all its headers, its body as text and as data."""
+    with StubServer().on("POST", "/a") as web:
+        ask(f"{web.base}/a?x=1", "POST", "no json", {"X-Key": "k"})
+        request = web.requests[0]
+    assert (request.method, request.path, request.query) == ("POST", "/a", "x=1")
+    assert (request.headers["x-key"], request.text, request.data) == ("k", "no json", "no json")
+    assert request.at > 1_700_000_000
+
+
+@pytest.mark.parametrize(
+    ("drop", "received"), [("before", b""), ("midway", b'"aaa'), ("after", b'"aaaaaa"')]
+)
+def test_dropped_connections(drop: str, received: bytes) -> None:
+    """Before the answer, in the middle of its body, and after it."""
+    with StubServer().on("GET", "/a", body='"aaaaaa"', drop=drop) as web:
+        client = http.client.HTTPConnection("127.0.0.1", web.port, timeout=10)
+        client.request("GET", "/a")
+        try:
+            body = client.getresponse().read()
+        except http.client.IncompleteRead as error:
+            body = error.partial
+        except http.client.RemoteDisconnected:
+            body = b""
+        client.close()
+    assert body == received
+
+
+def test_large_and_broken_answers() -> None:
+    """A body of any size without its length; bytes in place of HTTP."""
+    with StubServer().on("GET", "/a", body="", fill_bytes=200_000).on("GET", "/b", raw=b"?") as web:
+        with urllib.request.urlopen(f"{web.base}/a", timeout=10) as response:
+            assert len(response.read()) == 200_000
+        with pytest.raises(http.client.BadStatusLine):
+            urllib.request.urlopen(f"{web.base}/b", timeout=10)
+
+
+def test_the_end_does_not_wait() -> None:
+    """A slow answer and an open connection do not keep the server from ending."""
+    began = time.monotonic()
+    with StubServer().on("GET", "/a", delay_ms=60_000) as web:
+        client = http.client.HTTPConnection("127.0.0.1", web.port, timeout=10)
+        client.request("GET", "/a")
+        while not web.requests:
+            time.sleep(0.01)
+    client.close()
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("entry", "message", "hint"),
+    [
+        (
+            {"path": "/a", "statsu": 200},
+            '"statsu" is no key of an answer of the stub server',
+            'did you mean "status"?',
+        ),
+        (
+            {"path": "/a", "drop": "never"},
+            'the stub server cannot drop "never"',
+            "use before, midway, after",
+        ),
+    ],
+)
+def test_misspelt_entries(entry: dict[str, Any], message: str, hint: str) -> None:
+    """They would make a test that cannot fail."""
+    with pytest.raises(CallerError) as raised:
+        StubServer([entry])
+    assert (raised.value.message, raised.value.hint) == (message, hint)

@@ -7,6 +7,7 @@ the library's public parts, so that no update of it can quietly take the guard a
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -171,6 +172,10 @@ def library_errors() -> Any:
 # ------------------------------------------------------------------ what broke
 
 
+_ENDED: Final = re.compile(r"disconnected|closed connection")
+"""How the library words an answer that stops, which is no mistake in the protocol."""
+
+
 def trouble_of(error: Exception, spot: str) -> HttpTrouble:
     """An error of the wire in words. `spot` is host and port."""
     for cause in _causes(error):
@@ -186,7 +191,7 @@ def trouble_of(error: Exception, spot: str) -> HttpTrouble:
         return HttpTrouble(f"The request cannot be sent: {error}", "BadRequest")
     if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | TimeoutError):
         return _lost(f"no connection to {spot}: {_system_words(error)}", "can it be reached?")
-    if isinstance(error, httpx2.RemoteProtocolError) and "disconnected" not in str(error):
+    if isinstance(error, httpx2.RemoteProtocolError) and not _ENDED.search(str(error)):
         return _lost(f"{spot} answered what is no HTTP: {error}", "is it a web server?")
     return _lost(
         f"{spot} closed the connection before its answer was complete (ECONNRESET)",
