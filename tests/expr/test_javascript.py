@@ -338,11 +338,9 @@ def test_large_whole_numbers_are_refused_by_name(run: Runner) -> None:
     names = {"big": 2**53 + 1, "order": {"id": -(2**60), "n": 1, "deep": [{"x": 10**30}]}}
     raised = run.raised("big + 1", names)
     assert raised.kind == "RangeError"
-    assert raised.message == (
-        f'"big" is {2**53 + 1}, a whole number too large for JavaScript to read exactly'
-    )
+    assert raised.message == '"big" is a whole number too large for JavaScript to read exactly'
     assert raised.hint == "keep it as text"
-    assert run.raised("order.id", names).message.startswith('"order.id" is -1152921504606846976,')
+    assert run.raised("order.id", names).message.startswith('"order.id" is a whole number too')
     assert "too large" in run.raised("order[k]", {**names, "k": "id"}).message
     assert "too large" in run.raised("JSON.stringify(order)", names).message
     assert "too large" in run.raised("{...order}", names).message

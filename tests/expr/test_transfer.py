@@ -8,9 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from saywhy.expr.javascript import Evaluated, JavaScript
+from saywhy.expr.javascript import Evaluated, JavaScript, Raised
 from saywhy.expr.transfer import TooLarge, argument, is_safe_text, whole
 from saywhy.values import UNDEFINED, BigInt, Date, NonFinite, freeze, same
+from tests.amount import examples
 
 from .conftest import Variables
 
@@ -42,7 +43,7 @@ def nested(depth: int) -> Any:
     return value
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500, 20_000), deadline=None)
 @given(VALUES)
 @example({"__proto__": 1})
 @example({"__proto__": {"a": 1}})
@@ -77,6 +78,32 @@ def test_round_trip(value: Any) -> None:
         inside = engine.evaluate("[v, {k: v}]", names)
         assert isinstance(inside, Evaluated), inside
         assert same(inside.value, freeze([value, {"k": value}]))
+
+
+HUGE = st.integers(2**53 + 1, 10**40) | st.integers(-(10**40), -(2**53) - 1)
+WITH_HUGE = st.recursive(
+    HUGE | LEAVES,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=examples(300, 5_000), deadline=None)
+@given(WITH_HUGE, HUGE, KEYS)
+def test_whole_numbers_that_are_too_large_pass_untouched(inner: Any, huge: int, key: str) -> None:
+    """They come out exactly as they went in; reading one is an error, never a rounded number."""
+    value = {"inner": inner, key: huge, "list": [huge, inner]}
+    names = Variables({"v": value, "key": key})
+    engine = JavaScript()
+    for source in ("v", "(0, v)", "[v][0]", "(x => x)(v)"):
+        outcome = engine.evaluate(source, names)
+        assert isinstance(outcome, Evaluated), (source, outcome)
+        assert same(outcome.value, freeze(value)), source
+    for source in ("v[key] + 1", "v.list[0]", "v.list.map(x => x)", "Object.values(v.list)"):
+        raised = engine.evaluate(source, names)
+        assert isinstance(raised, Raised), (source, raised)
+        assert (raised.kind, "too large" in raised.message) == ("RangeError", True)
+        assert str(huge) not in raised.message
 
 
 @settings(max_examples=200, deadline=None)

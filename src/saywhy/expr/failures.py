@@ -66,12 +66,15 @@ def syntax_raised(message: str, program: Program, draft: Draft) -> Raised:
     return Raised(kind, told, phase="parse", span=_place(message, program.source, draft.inserted))
 
 
-def too_large(number: int, path: Path) -> Raised:
-    """A variable holds a whole number that JavaScript would round."""
+def too_large(path: Path) -> Raised:
+    """A variable holds a whole number that JavaScript would round.
+
+    The number itself is not told: it may be that of a card, and errors are logged.
+    """
     where = ".".join(map(str, path))
     return Raised(
         "RangeError",
-        f'"{where}" is {number}, a whole number too large for JavaScript to read exactly',
+        f'"{where}" is a whole number too large for JavaScript to read exactly',
         (path,),
         hint="keep it as text",
     )

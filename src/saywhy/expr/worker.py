@@ -207,7 +207,7 @@ class Worker:
                 return None
         kind = type(value)
         if kind is int and not -(2**53) <= value <= 2**53:
-            raise Refused(too_large(value, path))
+            raise Refused(too_large(path))
         if as_text:
             writer = _TEXTS.get(kind)
             if writer is None:
@@ -290,8 +290,8 @@ def _passed(parameter: Parameter, value: Value, names: Names) -> tuple[str, Any]
         value = _touched(parameter, value)
     try:
         return argument(value)
-    except TooLarge as error:
-        raise Refused(too_large(error.number, parameter.path)) from None
+    except TooLarge:
+        raise Refused(too_large(parameter.path)) from None
 
 
 def _touched(parameter: Parameter, value: Value) -> Value:
