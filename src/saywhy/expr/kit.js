@@ -357,7 +357,9 @@
   function describe(error) {
     if (typeof error === "object" && error !== null && error instanceof Error0) {
       const maker = error.constructor;
-      const name = typeof maker === "function" ? maker.name : error.name;
+      const own = getOwnPropertyDescriptor(error, "name");  // as errors of approved functions have
+      const name = typeof own?.value === "string" ? own.value
+        : typeof maker === "function" ? maker.name : error.name;
       return [String0(name), String0(error.message)];
     }
     if (error === undefined || error === null) return [String0(error), String0(error)];
