@@ -51,10 +51,11 @@
   const digitsOf = WeakMap.prototype.get;
   const remember = WeakMap.prototype.set;
 
+  // The number itself is not told: it may be that of a card, and errors are logged.
   function tooLarge(digits) {
     const get = function () {
       throw new RangeError0(
-        `the whole number ${digits} is too large for JavaScript to read exactly; keep it as text`);
+        "a whole number is too large for JavaScript to read exactly; keep it as text");
     };
     apply(remember, guarded, [get, digits]);
     return get;
