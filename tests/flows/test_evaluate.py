@@ -22,7 +22,17 @@ from saywhy.flows.evaluate import (
 from saywhy.flows.runtime_names import RUNTIME_NAMES
 from saywhy.flows.world import Options, World
 from saywhy.values import UNDEFINED, BigInt, Date, FrozenDict, FrozenList, NonFinite, same
-from tests.flows.conftest import NOW, flow, scope_at, world_of
+from tests.flows.conftest import (
+    NOW,
+    ask,
+    engine_of,
+    flow,
+    put,
+    say,
+    scope_at,
+    talk,
+    world_of,
+)
 
 MAIN = flow({"type": "SAY", "value": "x"}, variables={"declared": {"type": "string"}})
 
@@ -235,6 +245,36 @@ def test_values(text: str, hidden: Any, reference: Any, empty: Any) -> None:
     for style, wanted in (("hidden", hidden), ("reference", reference), ("empty", empty)):
         here = world(options=Options(error_text=style))  # type: ignore[arg-type]
         assert native_value(here, scope_at(here, a=5), text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("style", "said"),
+    [
+        ("hidden", "it is\n\nand  too: [error: mine]\n\n?"),
+        ("empty", "it is\n\nand  too: [error: mine]\n\n?"),
+        (
+            "reference",
+            "it is\n\n[error: ghost.x]\n\nand [error: ghost.x] too: [error: mine]\n\n"
+            "[error: {{ghost}}]?",
+        ),
+    ],
+)
+async def test_what_a_failed_set_stored_is_not_shown_later(style: str, said: str) -> None:
+    """Nor what is made of it; words of the user's in that form are."""
+    words = flow(
+        put("a", "ghost.x"),
+        put("b", "{{ghost}}"),
+        put("mine", "'[error: mine]'"),
+        say("it is"),
+        say("{{a}}"),
+        say("and {{a}} too: {{mine}}"),
+        ask("q", "{{b}}?"),
+        {"type": "RETURN", "value": "'<' + a + '>'"},
+    )
+    session = await talk(engine_of(words, error_text=style), "Main")
+    assert session.response == said
+    session = await talk(engine_of(words, error_text=style), "x", session=session)
+    assert session.response == ("<[error: ghost.x]>" if style == "reference" else "<>")
 
 
 def test_a_failed_return_shows_nothing() -> None:

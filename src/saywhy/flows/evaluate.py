@@ -13,7 +13,7 @@ from saywhy.chart.commit import FunctionCall
 from saywhy.chart.scope import Scope
 from saywhy.expr.javascript import Evaluated, FunctionAnswer, Raised, Suspended
 from saywhy.expr.names import Path
-from saywhy.expr.template import Hole, condition_source, parse_template
+from saywhy.expr.template import Hole, Template, condition_source, parse_template
 from saywhy.flows.blame import told
 from saywhy.flows.functions import answer_call
 from saywhy.flows.runtime_names import RUNTIME_NAMES
@@ -233,8 +233,10 @@ def set_cargo(scope: Scope, cargo: Any) -> None:
 def say_text(world: World, scope: Scope, text: str) -> str:
     """A text for the user. A failed expression never shows its marker. spec: 4.5 [FIX]"""
     template = parse_template(text)
-    if template.is_plain:
-        return text
+    return text if template.is_plain else _unmarked(world, _said(world, scope, text, template))
+
+
+def _said(world: World, scope: Scope, text: str, template: Template) -> str:
     if template.single is not None:
         found = evaluate(world, scope, template.single.source, text=True)
         if isinstance(found, Evaluated):
@@ -242,6 +244,20 @@ def say_text(world: World, scope: Scope, text: str) -> str:
         _warn(world, scope, template.single.source, found)
         return f"[error: {text}]" if world.options.error_text == "reference" else ""
     return _mixed(world, scope, template.parts)
+
+
+def _unmarked(world: World, text: str) -> str:
+    """`text` without what a SET that failed has stored, wherever it came from.
+
+    Looked for by the sources of all SETs, so that a user's own words in this form stay.
+    """
+    if world.options.error_text != "hidden" or "[error: " not in text:
+        return text
+    for chart in world.charts:
+        for node in chart.nodes.values():
+            if node.kind == "SET":
+                text = text.replace(f"[error: {node.spec.get('value')}]", "")
+    return text
 
 
 def _mixed(world: World, scope: Scope, parts: tuple[str | Hole, ...]) -> str:
@@ -263,8 +279,14 @@ def _mixed(world: World, scope: Scope, parts: tuple[str | Hole, ...]) -> str:
 def native_value(world: World, scope: Scope, text: str, *, hide_errors: bool = False) -> Any:
     """The value of a SET or RETURN. A failed one is the text `[error: …]`, as recorded.
 
-    With `hide_errors` (RETURN) it is empty text instead, unless the engine keeps the reference's.
+    With `hide_errors` (RETURN) it is empty text instead, unless the engine keeps the reference's,
+    and what failed SETs have stored is not in it.
     """
+    value = _native(world, scope, text, hide_errors=hide_errors)
+    return _unmarked(world, value) if hide_errors and isinstance(value, str) else value
+
+
+def _native(world: World, scope: Scope, text: str, *, hide_errors: bool) -> Any:
     template = parse_template(text)
     if template.is_plain:
         source, shown = text, text
