@@ -1,10 +1,16 @@
-"""A turn of a conversation, in memory and through the SQLite store.
+"""Whole turns of a conversation: the engine's work included, in memory and on disk.
 
 In memory: `update_activity`, trace kept, over every turn of the project's conversation cases that
-need neither a model nor HTTP. On disk: a flow that calls two tools which do nothing, in a session
-of 8 kB, against the bare statements of `bare_store` writing the very same documents at the same
-points. Both run block by block in one folder, so that a busy disk strikes both; `ratio` is the
-median time of ours over that of the bare one, block by block.
+need neither a model nor HTTP. `in awaits` is the same against what an await costs, measured in
+between: a slow or busy machine makes both slow. 1,500 is the limit.
+
+On disk: `take_turn` with a flow that calls two tools which do nothing, in a session of 8 kB,
+against the bare statements of `bare_store` writing the very same documents at the same points. Both
+run block by block in one folder, so that a busy disk strikes both; `ratio` is the median time of
+ours over that of the bare one, block by block. It has no limit: what our side does besides the
+statements is to run a conversation (read the session, route the words, run the steps, call the
+tools, keep the trace, write the documents), which the bare side finds done. What the store itself
+adds to its statements, and may add, is the figure of `stores`.
 """
 
 from __future__ import annotations
@@ -24,7 +30,8 @@ from bench.figures import Figure, figure
 from saywhy import Engine, SqliteStore, quick
 
 CASES = Path(__file__).parent.parent / "tests" / "cases" / "flows"
-PASSES = 10
+PASSES = 20
+AWAITS = 500
 ROUNDS = 7
 TURNS = {1: 40, 8: 160, 64: 640}
 """Conversations at once → turns in a block."""
@@ -33,7 +40,7 @@ TURNS = {1: 40, 8: 160, 64: 640}
 def run() -> list[Figure]:
     """A turn in memory; a turn on disk with 1, 8 and 64 conversations, ours, bare and the ratio."""
     logging.getLogger("saywhy").setLevel(logging.CRITICAL)
-    found = [asyncio.run(in_memory())]
+    found = asyncio.run(in_memory())
     with tempfile.TemporaryDirectory() as folder:
         for conversations in TURNS:
             found += asyncio.run(on_disk(Path(folder), conversations))
@@ -43,17 +50,36 @@ def run() -> list[Figure]:
 # ------------------------------------------------------------------ in memory
 
 
-async def in_memory() -> Figure:
+async def in_memory() -> list[Figure]:
     """Every turn of the cases, the first pass not counted."""
     cases = [json.loads(path.read_text("utf-8")) for path in sorted(CASES.glob("*.json"))]
     played = [(case, engine_for(case)) for case in cases if is_plain(case)]
     times: list[float] = []
+    ratios: list[float] = []
     for number in range(PASSES + 1):
         gc.collect()
+        taken: list[float] = []
+        awaits: list[float] = []
         for case, engine in played:
-            taken = await play(engine, case)
-            times += taken if number else []
-    return figure("turn: in memory, with its trace", times, "ms")
+            awaits.append(await await_milliseconds())
+            taken += await play(engine, case)
+        if number:
+            times += taken
+            ratios.append(middle(taken) / middle(awaits))
+    return [
+        figure("turn: in memory, with its trace", times, "ms"),
+        figure("turn: in memory, in awaits", ratios, "x"),
+    ]
+
+
+async def await_milliseconds() -> float:
+    async def nothing() -> None:
+        pass
+
+    start = time.perf_counter()
+    for _ in range(AWAITS):
+        await nothing()
+    return (time.perf_counter() - start) / AWAITS * 1000
 
 
 def is_plain(case: dict[str, Any]) -> bool:

@@ -76,22 +76,23 @@ MAX_DEPTH: Final = 200
 class FrozenDict(Mapping[str, Any]):
     """A read-only object. Nested objects and lists come out frozen as well."""
 
-    __slots__ = ("_raw",)
+    __slots__ = ("raw",)
 
     def __init__(self, raw: dict[str, Any]) -> None:
-        self._raw = raw
+        self.raw = raw
+        """The tree inside, for code that promises not to change it."""
 
     def __getitem__(self, key: str) -> Any:
-        return seal(self._raw[key])
+        return seal(self.raw[key])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._raw)
+        return iter(self.raw)
 
     def __len__(self) -> int:
-        return len(self._raw)
+        return len(self.raw)
 
     def __contains__(self, key: object) -> bool:
-        return key in self._raw
+        return key in self.raw
 
     def __eq__(self, other: object) -> bool:
         return same(self, other)
@@ -100,11 +101,6 @@ class FrozenDict(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"FrozenDict({thaw(self)!r})"
-
-    @property
-    def raw(self) -> dict[str, Any]:
-        """The tree inside, for code that promises not to change it."""
-        return self._raw
 
 
 class FrozenList(Sequence[Any]):
@@ -308,7 +304,7 @@ def get_path(value: Any, path: Sequence[str | int]) -> Any:
     for part in path:
         kind = type(value)
         if kind is FrozenDict:
-            value = value._raw
+            value = value.raw
             kind = dict
         if kind is dict:
             value = value.get(part, UNDEFINED)
@@ -346,7 +342,7 @@ def set_path(value: Any, path: Sequence[str | int], new: Any) -> Any:
 def append_path(value: Any, path: Sequence[str | int], item: Any) -> Any:
     """`value` with `item` (already frozen) at the end of the list at `path`."""
     target = get_path(value, path)
-    grown = target if isinstance(target, FrozenList) else FrozenList([])
+    grown = target if type(target) is FrozenList else FrozenList([])
     return set_path(value, path, grown.appended(_leaf(item)))
 
 
@@ -479,7 +475,7 @@ _PLAIN: Final = frozenset({str, int, float, bool, type(None), dict, list, tuple}
 def _encode_extra(value: Any) -> Any:
     kind = type(value)
     if kind is FrozenDict:
-        tree = value._raw
+        tree = value.raw
         return {"$object": tree} if len(tree) == 1 and _looks_like_tag(tree) else tree
     if kind is FrozenList:
         return value.raw

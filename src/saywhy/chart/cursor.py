@@ -136,7 +136,7 @@ class Cursor(msgspec.Struct, omit_defaults=True):
     def copy(self) -> Cursor:
         """A cursor that can run on without changing this one. Values are shared, not copied."""
         state = self.state
-        scopes = {name: dict(variables) for name, variables in state.scopes.items()}
+        scopes = {name: variables.copy() for name, variables in state.scopes.items()}
         bases = {name: Base(base.scope, list(base.gone)) for name, base in state.bases.items()}
         return self.onto(State(scopes, state.seq, state.next_id, state.turn, bases))
 

@@ -126,7 +126,11 @@ def cancel(
 
 
 class Run(msgspec.Struct, eq=False):
-    """What stays the same during one `advance`."""
+    """What stays the same from step to step.
+
+    `advance` makes one for each call. Who advances several cursors in turn may keep one, and tell
+    it the language and the time when they change: the steps of all count against one limit.
+    """
 
     charts: Charts
     language: Language
@@ -170,28 +174,31 @@ class Run(msgspec.Struct, eq=False):
             return follow_return(self, cursor, frame, Return())
         node = chart.nodes.get(frame.at) or chart.node(frame.at)
         asked = frame.waiting
-        resuming = asked is not None
         if asked is not None and asked.kind == "function":
             frame.notes.append(answer)
             asked, answer = frame.asked, frame.held
-            resuming = asked is not None
-        scope = Scope(cursor, cursor.state, frame, chart, node, self.charts, self.now, asked)
-        outcome = self._outcome(node, scope, answer, resuming)
-        if type(outcome) is not Goto or outcome.to not in chart.nodes:
+        scope = Scope(
+            cursor, cursor.state, frame, chart, node, self.charts, self.now, asked, self.cursors
+        )
+        outcome = self._outcome(node, scope, answer)
+        if type(outcome) is Goto:
+            if outcome.to not in chart.nodes:
+                outcome = self._checked(cursor, scope, outcome)
+        elif type(outcome) is not Need:
             outcome = self._checked(cursor, scope, outcome)
         if type(outcome) is not Need or outcome.kind != "function":
             depth = self.above + len(cursor.frames) - 1
             self.record(step_commit(scope, depth, outcome, asked, answer))
         return self._follow(cursor, frame, scope, outcome, answer)
 
-    def _outcome(self, node: Node, scope: Scope, answer: Answer | None, resuming: bool) -> Outcome:
+    def _outcome(self, node: Node, scope: Scope, answer: Answer | None) -> Outcome:
         step = self.language.steps.get(node.kind)
         if step is None:
             known = ", ".join(sorted(self.language.steps))
             problem = f"there is no step of the type {node.kind}"
             return Fail(ChartError(problem, place=node.where, hint=f"known: {known}"))
         try:
-            if resuming:
+            if scope.asked is not None:
                 self._raise_failure(scope, answer)
                 return step.resume(node, scope, answer or Answer())
             return step.enter(node, scope)

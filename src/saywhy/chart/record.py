@@ -19,9 +19,8 @@ def step_commit(
     state, frame, chart, node = scope.state, scope.frame, scope.chart, scope.node
     state.seq += 1
     reads = scope.reads
-    kind = type(outcome)
-    need = outcome if kind is Need else None
-    error = outcome.error if kind is Fail else None  # type: ignore[union-attr]
+    need = outcome if type(outcome) is Need else None
+    error = outcome.error if type(outcome) is Fail else None
     return Commit(
         state.seq,
         state.turn,
@@ -38,10 +37,10 @@ def step_commit(
         scope.exact,
         tuple(scope.ops),
         scope.decision,
-        Asked(need.kind, need.name, need.args, need.effect) if need else None,  # type: ignore[union-attr]
+        Asked(need.kind, need.name, need.args, need.effect) if need else None,
         _answered(asked, answer) if asked else None,
         tuple(scope.calls) if scope.calls else (),
-        (outcome.to or "return") if kind is Goto else _target(outcome),  # type: ignore[union-attr]
+        (outcome.to or "return") if type(outcome) is Goto else _target(outcome),
         failure_text(error) if error else "",
         failure_name(error) if error else "",
         tuple(scope.warnings) if scope.warnings else (),
@@ -83,6 +82,6 @@ def _answered(asked: Need, answer: Answer | None) -> Answered:
 
 
 def _target(outcome: Outcome) -> str:
-    if isinstance(outcome, Call):
-        return f"call {outcome.chart}"
-    return "rest" if isinstance(outcome, Need) else type(outcome).__name__.lower()
+    if type(outcome) is Need:
+        return "rest"
+    return f"call {outcome.chart}" if type(outcome) is Call else type(outcome).__name__.lower()

@@ -6,7 +6,7 @@ vanish when it raises or is suspended. Within the step a read sees what the step
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -20,7 +20,6 @@ from saywhy.values import UNDEFINED, Key, append_path, delete_path, freeze, get_
 GONE: Any = object()
 """Staged in place of a variable that the step deletes."""
 
-_NOT_STAGED: Any = object()
 _SCALARS = frozenset({str, int, bool, type(None)})
 
 
@@ -50,6 +49,8 @@ class Scope(msgspec.Struct, eq=False, gc=False):
     charts: Charts
     now: float = 0.0
     asked: Need | None = None
+    cursors: Sequence[Cursor] = ()
+    """All cursors of this conversation that the run knows, the running one among them."""
     reads: list[Key] = []
     ops: list[Op] = []
     staged: dict[tuple[str, str], Any] = {}
@@ -84,10 +85,21 @@ class Scope(msgspec.Struct, eq=False, gc=False):
 
     def peek(self, key: Key) -> Any:
         """The value at `key`, not noted: for housekeeping that causes nothing."""
-        owner: Any = key[0]
-        name: Any = key[1]
-        root = self._root(owner, name)
-        return root if len(key) == 2 else get_path(root, key[2:])
+        if len(key) > 2:
+            return get_path(self.peek(key[:2]), key[2:])
+        root: Any = key
+        if root in self.staged:
+            staged = self.staged[root]
+            return UNDEFINED if staged is GONE else staged
+        scope, name = root
+        variables = self.state.scopes.get(scope)
+        if variables is not None and name in variables:
+            return variables[name]
+        if self.state.bases or self.opened:
+            holder = self.holder(scope, name)
+            if holder != scope:
+                return self.peek((holder, name))
+        return UNDEFINED
 
     def has(self, scope: str, name: str) -> bool:
         """Whether the variable exists (it may still be undefined)."""
@@ -127,20 +139,6 @@ class Scope(msgspec.Struct, eq=False, gc=False):
             return found.scope, found.gone
         return (self.opened or {}).get(scope, ""), []
 
-    def _root(self, scope: str, name: str) -> Any:
-        if self.staged:
-            staged = self.staged.get((scope, name), _NOT_STAGED)
-            if staged is not _NOT_STAGED:
-                return UNDEFINED if staged is GONE else staged
-        variables = self.state.scopes.get(scope)
-        if variables is not None and name in variables:
-            return variables[name]
-        if self.state.bases or self.opened:
-            holder = self.holder(scope, name)
-            if holder != scope:
-                return self._root(holder, name)
-        return UNDEFINED
-
     # ------------------------------------------------------------ writing
 
     def set(self, key: Key, value: Any) -> None:
@@ -152,14 +150,14 @@ class Scope(msgspec.Struct, eq=False, gc=False):
             self.staged[root] = frozen
         else:
             root = self._own(key)
-            self.staged[root] = set_path(self._root(*root), key[2:], frozen)
+            self.staged[root] = set_path(self.peek(root), key[2:], frozen)
         self.ops.append(Op("set", key, frozen))
 
     def append(self, key: Key, item: Any) -> None:
         """Put an item at the end of the list at `key`; a missing list begins here."""
         frozen = freeze(item, key)
         root = self._own(key)
-        self.staged[root] = append_path(self._root(*root), key[2:], frozen)
+        self.staged[root] = append_path(self.peek(root), key[2:], frozen)
         self.ops.append(Op("append", key, frozen))
 
     def delete(self, key: Key) -> None:
@@ -169,7 +167,7 @@ class Scope(msgspec.Struct, eq=False, gc=False):
             self.staged[root] = GONE
         else:
             root = self._own(key)
-            self.staged[root] = delete_path(self._root(*root), key[2:])
+            self.staged[root] = delete_path(self.peek(root), key[2:])
         self.ops.append(Op("delete", key))
 
     def replace(self, key: Key, value: Any, ops: list[Op]) -> None:
@@ -188,7 +186,7 @@ class Scope(msgspec.Struct, eq=False, gc=False):
         if self.state.bases or self.opened:
             holder = self.holder(*root)
             if holder != root[0]:
-                value = self._root(holder, root[1])
+                value = self.peek((holder, root[1]))
                 self.reads.append((holder, root[1]))
                 self.ops.append(Op("set", root, value))
                 self.staged[root] = value

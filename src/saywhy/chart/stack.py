@@ -111,8 +111,8 @@ def close_frames(run: Run, cursor: Cursor, frames: Sequence[Frame], ending: Endi
     for frame in frames:
         own = ending if frame is last else Ending(ending.how, ending.reason, ending.error)
         close_frame(run, cursor, frame, own)
-    gone = {frame.id for frame in frames}
-    cursor.frames[:] = [frame for frame in cursor.frames if frame.id not in gone]
+    for frame in frames:
+        cursor.frames.remove(frame)
     for frame in frames:
         drop_scopes(run, cursor, [frame.scope, *frame.keeps])
 
@@ -124,12 +124,14 @@ def close_frame(run: Run, cursor: Cursor, frame: Frame, ending: Ending) -> None:
     """
     if frame.branches is not None:
         close_branches(run, cursor, frame, ending.reason)
-    chart = run.charts.find(frame.chart)
+    chart = run.charts.version(frame.chart)
     close = run.language.close.get(chart.kind) if chart else None
     if chart is None or close is None:
         return
     node = chart.nodes.get(frame.at or "") or Node(id=frame.at or "", kind="end")
-    scope = Scope(cursor, cursor.state, frame, chart, node, run.charts, run.now)
+    scope = Scope(
+        cursor, cursor.state, frame, chart, node, run.charts, run.now, cursors=run.cursors
+    )
     scope.facts = {"how": ending.how, **({"reason": ending.reason} if ending.reason else {})}
     close(scope, ending)
     run.record(closing_commit(scope, run.depth_of(cursor, frame)))
@@ -189,9 +191,7 @@ def apply_writes(scope: Scope) -> None:
             if over:
                 state.bases[opened] = Base(over)
     for (owner, name), value in scope.staged.items():
-        variables = state.scopes.get(owner)
-        if variables is None:
-            variables = state.scopes[owner] = {}
+        variables = state.scopes.setdefault(owner, {})
         if value is GONE:
             variables.pop(name, None)
             base = state.bases.get(owner)

@@ -52,24 +52,19 @@ class Template:
 
     text: str
     parts: tuple[str | Hole, ...]
+    holes: tuple[Hole, ...]
+    """All holes, in the order of the text."""
     problems: tuple[TemplateProblem, ...] = ()
 
     @property
     def is_plain(self) -> bool:
         """Nothing is to be filled in."""
-        return not any(isinstance(part, Hole) for part in self.parts)
+        return not self.holes
 
     @property
     def single(self) -> Hole | None:
         """The hole, where the whole text is exactly one."""
-        if len(self.parts) == 1 and isinstance(self.parts[0], Hole):
-            return self.parts[0]
-        return None
-
-    @property
-    def holes(self) -> tuple[Hole, ...]:
-        """All holes, in the order of the text."""
-        return tuple(part for part in self.parts if isinstance(part, Hole))
+        return self.holes[0] if self.holes and len(self.parts) == 1 else None
 
 
 _cache: OrderedDict[str, Template] = OrderedDict()
@@ -105,7 +100,8 @@ def _parse(text: str) -> Template:
         at = end
     if at < len(text):
         parts.append(text[at:])
-    return Template(text, tuple(parts), tuple(problems))
+    holes = tuple(part for part in parts if isinstance(part, Hole))
+    return Template(text, tuple(parts), holes, tuple(problems))
 
 
 def _hole(text: str, start: int, end: int) -> Hole:

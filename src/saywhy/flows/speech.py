@@ -16,7 +16,7 @@ from saywhy.errors import FlowExecutionError
 from saywhy.expr.numbers import value_text
 from saywhy.flows.guidance import Pieces
 from saywhy.flows.world import World
-from saywhy.values import UNDEFINED, Key, freeze, raw
+from saywhy.values import UNDEFINED, FrozenList, Key, freeze, raw
 
 QUEUE: Final[Key] = ("session", "queue")
 TENTATIVE: Final[Key] = ("session", "tentative")
@@ -28,7 +28,7 @@ MAX_QUEUE: Final = 200
 
 def language_of(world: World, scope: Scope) -> str:
     """The session's language, else the engine's."""
-    return scope.peek(("session", "language")) or world.language
+    return scope.state.get("session", "language") or world.language
 
 
 def localized(spec: Mapping[str, Any], name: str, language: str) -> str:
@@ -52,7 +52,7 @@ def prompt_for(chart: Chart, language: str) -> str:
 def queue_text(world: World, scope: Scope, text: str) -> None:
     """Put a text in the queue; empty ones are dropped unless the engine keeps them."""
     if text.strip() or world.options.keep_empty_says:
-        scope.append(QUEUE, [text, scope.state.seq + 1])
+        scope.append(QUEUE, FrozenList([text, scope.state.seq + 1]))
 
 
 def say_more(world: World, scope: Scope, text: str) -> None:
@@ -72,10 +72,10 @@ def take_queue(scope: Scope) -> Pieces:
         return []
     scope.delete(QUEUE)
     pieces: Pieces = []
-    for text, commit in queued:
+    for item in raw(queued):
         if pieces:
             pieces.append([GAP, 0])
-        pieces.append([text, commit])
+        pieces.append(raw(item))
     return pieces
 
 
@@ -103,7 +103,7 @@ def deliver(scope: Scope, pieces: Pieces) -> None:
     earlier = scope.peek(REPLY)
     if earlier is not UNDEFINED and earlier:
         pieces = joined([list(piece) for piece in earlier], pieces)
-    scope.set(REPLY, pieces)
+    scope.set(REPLY, FrozenList(pieces))  # made for this and changed by nobody: no copy
 
 
 def here(scope: Scope, text: str) -> Pieces:

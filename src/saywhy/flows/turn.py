@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from saywhy.chart.commit import Condition, Decision, Op
-from saywhy.chart.cursor import Cursor
+from saywhy.chart.cursor import Cursor, Frame
 from saywhy.chart.machine import Language, Step
 from saywhy.chart.model import Chart, Node
 from saywhy.chart.outcome import Answer, Call, Goto, Need, Outcome, Return
@@ -57,9 +57,9 @@ def routing_chart() -> Chart:
     )
 
 
-def routing_language(world: World, flow: Cursor) -> Language:
-    """What the routing chart does, for one turn of one conversation."""
-    router = Router(world, flow)
+def routing_language(world: World) -> Language:
+    """What the routing chart does. The cursor of the flows is the last of those beside it."""
+    router = Router(world)
     return Language(
         {
             "receive": Step(router.receive),
@@ -73,32 +73,31 @@ def routing_language(world: World, flow: Cursor) -> Language:
     )
 
 
-def open_routing(routing: Cursor, chart: Chart, received: Mapping[str, Any]) -> Call:
+def routing_call(received: Mapping[str, Any]) -> Call:
     """The call that begins a turn's routing; `received` is what came in."""
-    return Call(chart.digest, "routing", data={"received": dict(received)})
+    return Call(ROUTING, "routing", data={"received": received})
 
 
 class Router(msgspec.Struct, frozen=True, eq=False):
-    """The routing steps of one turn. `flow` is only looked at; the driver moves it."""
+    """The routing steps. The cursor of the flows is only looked at; the driver moves it."""
 
     world: World
-    flow: Cursor
 
     def receive(self, node: Node, scope: Scope) -> Outcome:
         """Note the words, the host's changes to cargo, and where the message goes first."""
         received = scope.kept("received")
         message = received["message"]
         scope.facts = {"message": message}
-        scope.set(("turn", "text"), received["text"])
-        scope.set(("turn", "message"), message)
-        scope.ops[:] = [Op("set", ("input", str(message)), received["text"])]
+        text = received["text"]
+        scope.replace(("turn", "text"), text, [Op("set", ("input", str(message)), text)])
+        scope.replace(("turn", "message"), message, [])
         for name, value in received.get("cargo", {}).items():
             scope.set(("cargo", name), value)
         for name in received.get("cargo_gone", ()):
             scope.delete(("cargo", name))
         if received.get("start"):
             return Goto("start")
-        return Goto("command" if self.flow.frames else "intent")
+        return Goto("command" if _flow(scope).frames else "intent")
 
     # -------------------------------------------------------- commands
 
@@ -119,7 +118,7 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         return Goto("interruption")
 
     def _view(self, scope: Scope, language: str) -> tuple[World, Any, Cursor, str]:
-        return self.world, scope.charts, self.flow, language
+        return self.world, scope.charts, _flow(scope), language
 
     def after_command(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
         """All flows were ended: say so."""
@@ -135,12 +134,12 @@ class Router(msgspec.Struct, frozen=True, eq=False):
 
     def interruption(self, node: Node, scope: Scope) -> Outcome:
         """Another flow's name, where every flow of the active stack lets itself be interrupted."""
-        stack = self._active_stack()
+        stack = _active_stack(_flow(scope))
         if not all(self._interruptable(scope, frame.chart) for frame in stack):
             return Goto("resume")
         text = _words(scope)
         match = intent.exact(text, self.world.order)
-        if match is None or match.flow.name in {frame.name for frame in stack[-1:]}:
+        if match is None or match.flow.name == stack[-1].name:
             return Goto("resume")
         withdraw_keypad(scope)
         language = language_of(self.world, scope)
@@ -155,13 +154,6 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         )
         queue_text(self.world, scope, said)
         return self._open(scope, chart, {}, "intent-switch", boundary=True)
-
-    def _active_stack(self) -> list[Any]:
-        frames = self.flow.frames
-        start = len(frames) - 1
-        while start > 0 and not frames[start].boundary:
-            start -= 1
-        return frames[start:]
 
     def _interruptable(self, scope: Scope, digest: str) -> bool:
         chart = scope.charts.find(digest)
@@ -186,7 +178,7 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         assert chart is not None, "the host's flow was looked up before the turn began"
         _forget(scope, QUEUE, TENTATIVE)
         arguments = dict(wanted.get("arguments") or {})
-        return self._open(scope, chart, arguments, "host-start", end=bool(self.flow.frames))
+        return self._open(scope, chart, arguments, "host-start", end=bool(_flow(scope).frames))
 
     def intent(self, node: Node, scope: Scope) -> Outcome:
         """Find the flow that the words start; none: the host answers."""
@@ -249,6 +241,20 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         return Need("flow", "start", {**args, "end": end}, "repeatable")
 
 
+def _flow(scope: Scope) -> Cursor:
+    """The cursor of the flows."""
+    return scope.cursors[-1]
+
+
+def _active_stack(flow: Cursor) -> list[Frame]:
+    """The newest stack: the flow that is active and those that called it."""
+    frames = flow.frames
+    start = len(frames) - 1
+    while start > 0 and not frames[start].boundary:
+        start -= 1
+    return frames[start:]
+
+
 def _forget(scope: Scope, *keys: Key) -> None:
     for key in keys:
         if scope.peek(key) is not UNDEFINED:
@@ -266,4 +272,4 @@ def _decision(flow: Flow, how: str) -> Decision:
     return Decision(flow.name, (tested,))
 
 
-__all__ = ["ROUTING", "Router", "open_routing", "routing_chart", "routing_language"]
+__all__ = ["ROUTING", "Router", "routing_call", "routing_chart", "routing_language"]

@@ -21,7 +21,7 @@ from saywhy.flows.load import load_definitions
 from saywhy.flows.model import Library
 from saywhy.flows.phrases import Phrases
 from saywhy.flows.steps import flow_language
-from saywhy.flows.turn import routing_chart
+from saywhy.flows.turn import routing_chart, routing_language
 from saywhy.flows.world import ErrorText, Options, World
 from saywhy.runtime.conversations import Conversations, TurnReply
 from saywhy.runtime.diagnostics import Diagnostics
@@ -167,6 +167,7 @@ class Engine:
             world,
             flow_language(world),
             routing_chart(),
+            routing_language(world),
             world.charts,
             self._clock,
             store or MemoryLimiter(self._clock),

@@ -13,11 +13,11 @@ import msgspec
 
 from saywhy.flows.guidance import Pieces
 from saywhy.flows.speech import plain
-from saywhy.messages import Message, Role, Span
+from saywhy.messages import Message, Span
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.session import Session
 from saywhy.trace.redact import MARK, Redactor
-from saywhy.values import dumps, freeze
+from saywhy.values import dumps, freeze, raw
 
 
 class Said:
@@ -49,8 +49,7 @@ class Said:
     def _append(self, role: Any, text: str, at: float, **more: Any) -> Message:
         session = self._session
         session.message_seq += 1
-        kind: Role = role
-        message = Message(session.message_seq, kind, text, session.state.turn, at, **more)
+        message = Message(session.message_seq, role, text, session.cursor.state.turn, at, **more)
         session.messages.append(message)
         self.messages.append(message)
         return message
@@ -58,8 +57,10 @@ class Said:
     def seal(self) -> None:
         """The turn is over: take out of its messages what may not be kept."""
         mask = self._mask()
+        if mask is None and not any(message.pii for message in self.messages):
+            return
         sealed = [_sealed(message, mask) for message in self.messages]
-        if sealed and sealed != self.messages:
+        if sealed != self.messages:
             self._session.messages[-len(sealed) :] = sealed
             self.messages = sealed
 
@@ -91,7 +92,7 @@ def _sealed(message: Message, mask: Redactor | None) -> Message:
 def _spans(reply: Pieces) -> tuple[Span, ...]:
     spans: list[Span] = []
     start = 0
-    for text, commit in reply:
+    for text, commit in raw(reply):
         if commit and text:
             spans.append(Span(start, start + len(text), commit))
         start += len(text)

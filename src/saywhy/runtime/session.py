@@ -94,7 +94,7 @@ class Session:
     @property
     def response(self) -> str | None:
         """The reply: text, `''` (a flow handed the turn back) or None (no flow handled it)."""
-        reply = self.state.get("turn", "reply")
+        reply = self.cursor.state.get("turn", "reply")
         if reply is UNDEFINED:
             return None
         if isinstance(reply, int):
@@ -178,7 +178,7 @@ class Session:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Sensitive answers that running flows still hold: masked in whatever is recorded."""
-        return tuple(self.state.get("session", "secrets") or ())
+        return tuple(self.cursor.state.scopes["session"].get("secrets") or ())
 
     def check(self, charts: Charts) -> None:
         """Raise `DamagedSession` for a frame that cannot go on, naming it and its flow."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 
+from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Cursor
 from saywhy.chart.machine import (
     Ending,
@@ -19,7 +20,6 @@ from saywhy.chart.machine import (
     Limits,
     Run,
     StepFailed,
-    advance,
     close_frames,
     open_frame,
 )
@@ -28,7 +28,7 @@ from saywhy.chart.outcome import Answer, Call, Need
 from saywhy.clock import Clock
 from saywhy.errors import ActiveFlowEmptyResponse, FlowExecutionError, TooManySteps
 from saywhy.flows.frames import OUTCOME
-from saywhy.flows.turn import open_routing, routing_language
+from saywhy.flows.turn import routing_call
 from saywhy.flows.world import World
 from saywhy.messages import Message
 from saywhy.runtime.apart import Apart
@@ -42,7 +42,7 @@ from saywhy.tools.limit import Limiter
 from saywhy.tools.mapped import Surroundings
 from saywhy.tools.tool import Tool
 from saywhy.trace.record import Recorder
-from saywhy.values import UNDEFINED, FrozenDict, freeze, thaw
+from saywhy.values import FrozenDict, freeze, raw, thaw
 
 T = TypeVar("T")
 
@@ -89,6 +89,7 @@ class Machinery:
     world: World
     language: Language
     routing: Chart
+    routing_language: Language
     charts: Charts
     clock: Clock
     limiter: Limiter
@@ -111,14 +112,18 @@ class TurnRun:
         self.session = session
         self.recorder = recorder
         self.journal = journal
-        self.router = routing_language(machinery.world, session.cursor)
-        self.steps = 0
+        self.flow: Cursor = session.cursor
+        self.routing: Cursor = session.routing
         self.said = Said(session)
-
-    @property
-    def flow(self) -> Cursor:
-        """The cursor of the flows."""
-        return self.session.cursor
+        self.run = Run(
+            machinery.charts,
+            machinery.language,
+            # No method of this object: what holds its holder is left to the garbage collector.
+            partial(_record, machinery, recorder),
+            machinery.limits,
+            machinery.clock.now(),
+            (self.routing, self.flow),
+        )
 
     # ------------------------------------------------------------ the turn
 
@@ -141,8 +146,7 @@ class TurnRun:
             "cargo_gone": gone,
             "start": entry.start,
         }
-        call = open_routing(session.routing, self.machinery.routing, received)
-        open_frame(session.routing, self.machinery.routing, call)
+        open_frame(self.routing, self.machinery.routing, routing_call(received))
         await self._finish(self._route(None))
 
     def note_assistant(self, entry: Entry) -> None:
@@ -152,28 +156,28 @@ class TurnRun:
         if entry.cargo:
             self.session.cargo.update(thaw(entry.cargo))
         self._begin()
-        message = self.said.hear(entry, self.machinery.clock.now())
+        message = self.said.hear(entry, self.run.now)
         if not self.flow.frames:
             self.session.last_chat["assistant"] = message.seq
 
     async def resume(self, entry: Entry) -> None:
         """Go on with a turn that a crash interrupted at a call: nothing before it runs again."""
         self.said.take_up()
-        await self._finish(self._route(self.session.routing.top.waiting))
+        await self._finish(self._route(self.routing.top.waiting))
 
     def _begin(self) -> None:
         """Reset what describes one turn only. spec: flow-engine 8.2"""
         state = self.session.state
         state.turn += 1
         state.scopes["turn"] = {}
-        self.session.last_activity = self.machinery.clock.now()
+        self.session.last_activity = self.run.now
         if self.flow.frames:
             data = self.flow.top.data
             data["question"] = self.session.question_of(data)
 
     def _note_message(self, entry: Entry) -> Message:
         pii = bool(self.flow.frames and self.flow.top.data.get("pii"))
-        return self.said.hear(entry, self.session.last_activity, pii=pii)
+        return self.said.hear(entry, self.run.now, pii=pii)
 
     async def _finish(self, routing: Awaitable[None]) -> None:
         try:
@@ -184,21 +188,24 @@ class TurnRun:
             if self._masked(str(error)) != str(error):
                 raise raised from None  # a log with the cause would tell what is sensitive
             raise raised from error
-        self._check_said_something()
-        self._close()
+        response = self.session.response
+        if self.flow.frames and not response:
+            self._fail_silent()
+        self._close(response)
 
     # ------------------------------------------------------------ routing
 
     async def _route(self, need: Need | None) -> None:
+        routing = self.machinery.routing_language
         if need is None:
-            need = await self._advance(self.router, self.session.routing, None)
+            need = await self._advance(routing, self.routing, None)
             going_on = False
         else:
             going_on = True
         while need is not None:
             answer = await self._flow_need(need, going_on=going_on)
             going_on = False
-            need = await self._advance(self.router, self.session.routing, answer)
+            need = await self._advance(routing, self.routing, answer)
 
     async def _flow_need(self, need: Need, *, going_on: bool) -> Answer:
         """Do to the flows what routing asks for; the answer says how they rest."""
@@ -219,7 +226,7 @@ class TurnRun:
                 case _:
                     answer = self._words(args)
         await self._drive(answer, waiting)
-        return Answer(freeze({"frames": len(self.flow.frames)}))
+        return Answer(FrozenDict({"frames": len(self.flow.frames)}))
 
     def _words(self, args: Any) -> Answer | None:
         """The user's words for the frame that waits; a frame that waits for nothing just runs."""
@@ -231,55 +238,36 @@ class TurnRun:
 
     def _open(self, args: Any) -> None:
         chart = self.machinery.charts[args["chart"]]
-        data = dict(thaw(args["data"]))
-        call = Call(chart.digest, args["scope"], boundary=bool(args["boundary"]), data=data)
+        boundary = bool(args["boundary"])
+        call = Call(chart.digest, args["scope"], boundary=boundary, data=raw(args["data"]))
         if call.boundary:
             self.flow.top.data["question"] = None
         open_frame(self.flow, chart, call)
 
     def _end_all(self, ending: Ending) -> None:
         if self.flow.frames:
-            close_frames(self._run(), self.flow, list(self.flow.frames), ending)
+            self.run.language = self.machinery.language
+            close_frames(self.run, self.flow, list(self.flow.frames), ending)
 
     # ------------------------------------------------------------ the flows
 
     async def _drive(self, answer: Answer | None, need: Need | None) -> None:
         """Run the flows until they wait for the user or none is left."""
+        language = self.machinery.language
         if need is None:
-            need = await self._advance(self.machinery.language, self.flow, answer)
+            need = await self._advance(language, self.flow, answer)
         while need is not None and need.kind != "user":
             answer = await self._answer(need)
-            need = await self._advance(self.machinery.language, self.flow, answer)
+            self.run.now = self.machinery.clock.now()
+            need = await self._advance(language, self.flow, answer)
 
     async def _advance(
         self, language: Language, cursor: Cursor, answer: Answer | None
     ) -> Need | None:
+        self.run.language = language
         if self.machinery.apart is None:
-            return self._run_on(language, cursor, answer)
-        return await self.machinery.apart.run(partial(self._run_on, language, cursor, answer))
-
-    def _run_on(self, language: Language, cursor: Cursor, answer: Answer | None) -> Need | None:
-        before = self.session.state.seq
-        try:
-            return advance(
-                self.machinery.charts,
-                language,
-                cursor,
-                answer,
-                record=self._record,
-                limits=self.machinery.limits,
-                now=self.machinery.clock.now(),
-                beside=(self.session.routing, self.session.cursor),
-                used=self.steps,
-            )
-        finally:
-            self.steps += self.session.state.seq - before
-
-    def _record(self, commit: Any) -> None:
-        self.recorder(commit)
-        for warning in commit.warnings:
-            loud = commit.facts.get("error") == warning
-            (self.machinery.error if loud else self.machinery.warn)(self._masked(warning))
+            return self.run.advance(cursor, answer)
+        return await self.machinery.apart.run(partial(self.run.advance, cursor, answer))
 
     def _masked(self, text: str) -> str:
         """`text` as it may be logged and kept."""
@@ -374,20 +362,8 @@ class TurnRun:
 
     # ------------------------------------------------------------ the end of a turn
 
-    def _run(self) -> Run:
-        machinery = self.machinery
-        return Run(
-            machinery.charts,
-            machinery.language,
-            self._record,
-            machinery.limits,
-            machinery.clock.now(),
-        )
-
-    def _check_said_something(self) -> None:
+    def _fail_silent(self) -> NoReturn:
         """A flow that waits without having said anything is stuck. spec: flow-engine 1.6"""
-        if not self.flow.frames or self.session.response:
-            return
         names = ", ".join(frame.name for frame in self.flow.frames)
         node = self.machinery.charts[self.flow.top.chart].nodes.get(self.flow.top.at or "")
         place = node.where if node else None
@@ -413,17 +389,15 @@ class TurnRun:
         self._drop(("turn", "reply"), ("turn", "dispatched"))
         if not self.flow.frames:
             self._drop(("session", "queue"), ("session", "tentative"))
-        self._close()
+        self._close(None)
 
-    def _close(self) -> None:
+    def _close(self, response: str | None) -> None:
         """Make a message of the reply; texts then stand there and nowhere else."""
         session = self.session
         session.reply_message = 0
         turn = session.state.scopes["turn"]
-        reply = turn.get("reply", UNDEFINED)
-        response = session.response
         if response:
-            message = self.said.reply(reply, self.machinery.clock.now())
+            message = self.said.reply(turn["reply"], self.run.now)
             session.reply_message = message.seq
             if message.text == response:  # else the real words stay with the turn
                 turn["reply"] = message.seq
@@ -443,7 +417,7 @@ class TurnRun:
         if response is not None or session.cursor.frames:
             session.last_chat = {}
         else:
-            session.last_chat["user"] = session.state.get("turn", "message")
+            session.last_chat["user"] = self.flow.state.get("turn", "message")
 
     def _point_question(self, message: Message) -> None:
         """The open question points into the message that asked it."""
@@ -468,6 +442,14 @@ class TurnRun:
             place=error.place,
             hint=hint,
         )
+
+
+def _record(machinery: Machinery, recorder: Recorder, commit: Commit) -> None:
+    """Keep a commit and log what it warns of."""
+    recorder(commit)
+    for warning in commit.warnings:
+        loud = commit.facts.get("error") == warning
+        (machinery.error if loud else machinery.warn)(recorder.redactor.text(warning))
 
 
 def _newest(items: list[T], limit: int) -> list[T]:

@@ -6,10 +6,10 @@ value near the limit. Then `redact` looks closely.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from saywhy.chart.commit import Commit, Condition
-from saywhy.trace.sensitive import SensitiveNames
+from saywhy.trace.sensitive import LONGEST_NOTED, SensitiveNames
 from saywhy.values import FrozenDict, FrozenList, Key
 
 
@@ -46,11 +46,14 @@ def _conditions(conditions: tuple[Condition, ...], names: SensitiveNames, limit:
 
 
 def _is_named(key: Key, names: SensitiveNames) -> bool:
-    known = names.known
-    for part in key[1:]:
-        if isinstance(part, str) and known.get(part, True) and part in names:
-            return True
-    return False
+    path = key[1:]
+    if names.harmless.issuperset(path):
+        return False
+    return any(part in names for part in path if isinstance(part, str))
+
+
+_FLAT: Final = frozenset({int, float, bool, type(None)})
+"""Types of values that count as 8 bytes, like every item of a list or an object."""
 
 
 def _left(value: Any, names: SensitiveNames, left: int) -> int:
@@ -62,27 +65,24 @@ def _left(value: Any, names: SensitiveNames, left: int) -> int:
         value = value.raw
         kind = type(value)
     if kind is dict:
-        known = names.known
-        for name, item in value.items():
-            if known.get(name, True) and name in names:
-                return -1
-            left -= len(name)
-            kind = type(item)
-            if kind is str:
-                left -= len(item) + 2
-            else:
-                left = left - 8 if kind is int else _left(item, names, left)
+        if names.harmless.issuperset(value):
+            left -= LONGEST_NOTED * len(value)
+        elif any(name in names for name in value):
+            return -1
+        else:
+            left -= sum(map(len, value))
+        value = value.values()
+    elif kind is not list and kind is not tuple:
+        return left - 8
+    left -= 8 * len(value)
+    if left < 0:
+        return -1
+    for item in value:
+        kind = type(item)
+        if kind is str:
+            left -= len(item)
+        elif kind not in _FLAT:
+            left = _left(item, names, left)
             if left < 0:
                 return -1
-        return left
-    if kind is list or kind is tuple:
-        for item in value:
-            kind = type(item)
-            if kind is str:
-                left -= len(item) + 2
-            else:
-                left = left - 8 if kind is int else _left(item, names, left)
-            if left < 0:
-                return -1
-        return left
-    return left - 8
+    return left

@@ -92,9 +92,11 @@ class Redactor:
                     self._inside.extend(_spellings(text))
                     if text.lstrip("-").replace(".", "", 1).isdecimal():
                         self.numbers.add(text)
+        if len(self._exact) == before:
+            return False
         self._inside.sort(key=len, reverse=True)  # a secret may contain another
         self.generation = len(self._exact)
-        return self.generation > before
+        return True
 
     def text(self, text: str) -> str:
         """`text` with every secret in it masked; the same object when there is none."""

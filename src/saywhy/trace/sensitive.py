@@ -55,6 +55,10 @@ _HARMLESS_KEYS: Final = frozenset(
 """Words before `key` that make it a name and not a secret."""
 
 
+LONGEST_NOTED: Final = 24
+"""Characters of the longest name that `SensitiveNames.harmless` holds."""
+
+
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a name, in lower case: `userAPIKey_2` gives user, api, key. Digits fall away."""
     words: list[str] = []
@@ -87,15 +91,21 @@ class SensitiveNames:
     def __init__(self, extra: Iterable[str] = (), open: Iterable[str] = ()) -> None:
         self._extra = tuple(words for name in extra if (words := words_of(name)))
         self._open = frozenset(open)
-        self.known: dict[str, bool] = {}
-        """What was judged so far; who asks often may look here first."""
+        self._known: dict[str, bool] = {}
+        self.harmless: set[str] = set()
+        """Names of usual length judged so far and found harmless; who asks often looks here."""
 
     def __contains__(self, name: str) -> bool:
-        known = self.known.get(name)
+        known = self._known.get(name)
         if known is None:
-            if len(self.known) >= self.LIMIT:  # names inside data may be anything: start afresh
-                self.known.clear()
-            known = self.known[name] = self._judge(name)
+            if name.isdecimal():  # a message's number, of which there is always a new one
+                return False
+            if len(self._known) >= self.LIMIT:  # names inside data may be anything: start afresh
+                self._known.clear()
+                self.harmless.clear()
+            known = self._known[name] = self._judge(name)
+            if not known and len(name) <= LONGEST_NOTED:
+                self.harmless.add(name)
         return known
 
     def _judge(self, name: str) -> bool:
