@@ -42,6 +42,7 @@ import tables
 from pages import Fence, anchors, fences, links
 from saywhy import Engine
 from saywhy.errors import Problem
+from saywhy.expr.names import JAVASCRIPT_GLOBALS
 from saywhy.flows.guidance import KEYS as GUIDANCE_KEYS
 from saywhy.flows.load import load_definitions
 from saywhy.runtime.validation import report_of
@@ -298,6 +299,14 @@ def test_every_option_of_the_engine_is_documented() -> None:
     assert options | set(GUIDANCE_KEYS) - {"enabled"} <= shown
 
 
+def test_every_built_in_name_is_documented() -> None:
+    """The names that JavaScript gives to expressions are those of the table, none more or less."""
+    page = (DOCS / "reference" / "expressions.md").read_text(encoding="utf-8")
+    section = page.partition("## Names that are built in\n")[2].partition("\n## ")[0]
+    cells = [line.split("|")[2] for line in section.splitlines() if line.startswith("| ")]
+    assert set(re.findall(r"`(\w+)`", " ".join(cells))) == JAVASCRIPT_GLOBALS
+
+
 # ------------------------------------------------------------------ news
 
 
@@ -361,7 +370,8 @@ def test_reading_tables_of_expressions(tmp_path: Path) -> None:
     page.write_text(
         '```json variables now=2024-05-06T07:08:09Z\n{"a": 1, "xs": [2]}\n```\n\n'
         "| expression | value | note |\n|---|---|---|\n"
-        "| `a \\|\\| 2` | `1` | a bar |\n| `` xs[0] + `x` `` | `'2x'` | |\n| `a` | `2` | wrong |\n\n"
+        "| `a \\|\\| 2` | `1` | a bar |\n| `` xs[0] + `x` `` | `'2x'` | |\n"
+        "| `a` | `2` | wrong |\n\n"
         "| expression | changes | reads | may change | exact |\n|---|---|---|---|---|\n"
         "| `xs.push(a)` | `xs[1] = 1` | `xs` `a` | `xs` | yes |\n\n"
         "| name | value |\n|---|---|\n| `a` | `7` |\n\n"
