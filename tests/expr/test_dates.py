@@ -29,6 +29,7 @@ SOURCES: dict[str, Any] = {
     "new Date(0).toTimeString()": "00:00:00 GMT+0000 (Coordinated Universal Time)",
     "String(new Date(NaN))": "Invalid Date",
     "new Date(0).getTimezoneOffset()": 0,
+    "1 / new Date(-1).getTimezoneOffset() > 0": True,
     "[new Date(0).getDay(), new Date(0).getDate(), new Date(0).getFullYear()].join()": "4,1,1970",
     "(d => { d.setHours(5); return d.toISOString() })(new Date(0))": "1970-01-01T05:00:00.000Z",
     "(d => { d.setMonth(1, 3); return d.toISOString() })(new Date(0))": "1970-02-03T00:00:00.000Z",

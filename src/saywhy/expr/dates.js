@@ -41,7 +41,7 @@
   }
   const getTime = D.getTime;
   replace(D, "getTimezoneOffset", {
-    getTimezoneOffset() { return apply(getTime, this, []) * 0; },
+    getTimezoneOffset() { return apply(getTime, this, []) * 0 + 0; },
   }.getTimezoneOffset);
   replace(D, "getYear", { getYear() { return this.getUTCFullYear() - 1900; } }.getYear);
   replace(D, "setYear", {
