@@ -38,6 +38,8 @@ def after_fault(world: World, node: Node, scope: Scope, answer: Answer) -> Outco
         answer.facts.get("status"),
         may_have_happened=bool(answer.facts.get("may_have_happened")),
     )
+    if answer.facts.get("hint"):
+        scope.facts["failure"]["hint"] = answer.facts["hint"]
     if outcome is not None:
         return outcome
     settle(scope)

@@ -469,14 +469,13 @@ def answer_of(made: ToolAnswer) -> Answer:
             for one in made.attempts
         ]
     }
-    if made.refused:
-        facts["refused"] = True
-    if made.may_have_happened:
-        facts["may_have_happened"] = True
-    if made.http_status is not None:
-        facts["status"] = made.http_status
-    if made.arguments_after is not None:
-        facts["arguments_after"] = made.arguments_after
-    if made.warnings:
-        facts["warnings"] = list(made.warnings)
+    told = {
+        "refused": made.refused,
+        "may_have_happened": made.may_have_happened,
+        "status": made.http_status,
+        "hint": made.fault_hint,
+        "arguments_after": made.arguments_after,
+        "warnings": list(made.warnings) or None,
+    }
+    facts |= {name: fact for name, fact in told.items() if fact not in (None, False, "")}
     return Answer(made.value, made.fault_message, made.fault_name, facts)
