@@ -31,6 +31,9 @@ def problems_of(raw: Any, place: Place) -> Iterator[Problem]:
         return
     for check in (_identity, _parameters, _implementation, _security, _effect, _returns):
         yield from check(raw, place)
+    from saywhy.tools.check_outside import outside_problems  # it builds on this module
+
+    yield from outside_problems(raw, place)
 
 
 def below(place: Place, *parts: str) -> Place:

@@ -11,21 +11,26 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from saywhy.errors import DefinitionError, Place
+from saywhy.tools.approval import Approval, approval_of
 from saywhy.tools.check import Effect, problems_of
 from saywhy.tools.schema import SchemaCheck, Style, compile_schema, normalise
 from saywhy.tools.signature import KeywordFunction, describe_function
 from saywhy.values import freeze, thaw
 
 __all__ = [
+    "Approval",
     "Effect",
     "Implementation",
     "RateLimit",
+    "Reconcile",
     "Tool",
     "tool_from_definition",
     "tool_from_function",
 ]
 
 TIMEOUT_MS: Final[dict[str, float]] = {"local": 5_000, "http": 20_000, "mcp": 20_000}
+RECONCILE_MS: Final = 5_000.0
+"""How long a `reconcile` function may take unless the tool says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,14 @@ class Implementation:
     retries: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Reconcile:
+    """The approved function that knows what became of a call which was cut off."""
+
+    function: str
+    timeout_ms: float = RECONCILE_MS
+
+
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Tool:
     """Something a flow or a model may call.
@@ -66,6 +79,8 @@ class Tool:
     checker: SchemaCheck = field(repr=False)
     rate_limit: RateLimit | None = None
     returns: Mapping[str, Any] | None = None
+    approval: Approval | None = None
+    reconcile: Reconcile | None = None
     raw: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     place: Place = field(default_factory=Place)
 
@@ -105,6 +120,8 @@ def tool_from_definition(raw: Mapping[str, Any], place: Place | None = None) -> 
         checker=_checker(schema, style),
         rate_limit=_rate_limit(definition),
         returns=definition.get("returns"),
+        approval=approval_of(definition),
+        reconcile=_reconcile(definition.get("reconcile")),
         raw=definition,
         place=place,
     )
@@ -144,6 +161,12 @@ def _effect(definition: Mapping[str, Any]) -> Effect:
     return "once"
 
 
+def _reconcile(given: Any) -> Reconcile | None:
+    if isinstance(given, Mapping):
+        return Reconcile(given["function"], given.get("timeout") or RECONCILE_MS)
+    return Reconcile(given) if given else None
+
+
 def _rate_limit(definition: Mapping[str, Any]) -> RateLimit | None:
     limit = (definition.get("security") or {}).get("rateLimit")
     return RateLimit(int(limit["requests"]), limit["window"]) if limit else None
@@ -160,6 +183,8 @@ def tool_from_function(
     retries: int = 0,
     rate_limit: RateLimit | None = None,
     returns: Mapping[str, Any] | None = None,
+    approval: bool | Mapping[str, Any] = False,
+    reconcile: str | Mapping[str, Any] | None = None,
 ) -> tuple[Tool, KeywordFunction]:
     """A tool made of a Python function, and what to register under the tool's id to run it.
 
@@ -187,6 +212,6 @@ def tool_from_function(
     if rate_limit:
         limit = {"requests": rate_limit.requests, "window": rate_limit.window_ms}
         definition["security"] = {"rateLimit": limit}
-    if returns is not None:
-        definition["returns"] = returns
+    optional = {"returns": returns, "approval": approval or None, "reconcile": reconcile}
+    definition |= {name: given for name, given in optional.items() if given is not None}
     return tool_from_definition(definition), keyword

@@ -74,6 +74,8 @@ TOOL_KEYS: Final = frozenset(
         "required",
         "implementation",
         "effect",
+        "approval",
+        "reconcile",
         "returns",
         "security",
         "apiKey",

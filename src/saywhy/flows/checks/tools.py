@@ -73,13 +73,20 @@ def _keys(tool: ToolDefinition) -> Iterator[Problem]:
 
 
 def _function(tool: ToolDefinition, known: Known) -> Iterator[Problem]:
-    function = local_function(tool)
-    if function and known.functions is not None and function not in known.functions:
-        names = sorted(known.functions)
-        hint = did_you_mean(function, names) or "hand it over as an approved function"
-        message = f'no approved function is called "{function}"'
-        problem = tool_problem(tool, message, "/implementation/function", hint)
-        yield replace(problem, known_names=tuple(names))
+    named = {"/implementation/function": local_function(tool), "/reconcile": _reconciling(tool)}
+    for pointer, function in named.items():
+        if function and known.functions is not None and function not in known.functions:
+            names = sorted(known.functions)
+            hint = did_you_mean(function, names) or "hand it over as an approved function"
+            message = f'no approved function is called "{function}"'
+            yield replace(tool_problem(tool, message, pointer, hint), known_names=tuple(names))
+
+
+def _reconciling(tool: ToolDefinition) -> str:
+    """The function that knows what became of a call; empty where there is none."""
+    given = tool.raw.get("reconcile")
+    function = given.get("function") if isinstance(given, Mapping) else given
+    return function if isinstance(function, str) else ""
 
 
 def _mapping(tool: ToolDefinition, known: Known) -> Iterator[Problem]:
