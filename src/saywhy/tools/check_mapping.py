@@ -131,7 +131,8 @@ def _holes(text: str, place: Place) -> Iterator[Problem]:
         if reading.error is not None:
             start, end = reading.error.span
             span = (hole.at + start, hole.at + end)
-            yield Problem(reading.error.message, place, reading.error.hint, "error", text, span)
+            hint = reading.error.hint or "a path or an expression stands in {{ }} here, no block"
+            yield Problem(reading.error.message, place, hint, "error", text, span)
         elif reading.writes or reading.assigns:
             yield Problem(
                 f"{hole.source} changes something, and a mapping changes nothing",

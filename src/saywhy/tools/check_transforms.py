@@ -180,7 +180,8 @@ def _operator(condition: Mapping[str, Any], place: Place) -> Iterator[Problem]:
         yield Problem(
             f"a condition {what}" + ("" if operator is None else ", which is unknown"),
             below(place, "operator") if "operator" in condition else place,
-            did_you_mean(str(operator), known) or "a condition without one never holds",
+            did_you_mean(operator if isinstance(operator, str) else "", known)
+            or "a condition without one never holds",
             known_names=known,
         )
     elif "value" not in condition:
@@ -231,7 +232,8 @@ def check_transform(
         yield Problem(
             "a transform has no `type`" if kind is None else f"{word(kind)} is no transform",
             below(place, "type") if kind is not None else place,
-            did_you_mean(str(kind), known) or "without a known type the value stays as it is",
+            did_you_mean(kind if isinstance(kind, str) else "", known)
+            or "without a known type the value stays as it is",
             known_names=known,
         )
         return
