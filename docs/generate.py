@@ -78,7 +78,7 @@ def commands() -> str:
     """The help text of the program and of each of its commands."""
     parts = ["## saywhy", fenced(help_text())]
     for name in command_names():
-        parts += [f"## saywhy {name}", fenced(help_text(name))]
+        parts += [f"## saywhy {name}", fenced(help_text(*name.split()))]
     return "\n\n".join(parts)
 
 
@@ -87,7 +87,10 @@ def command_names() -> list[str]:
 
     app = importlib.import_module("saywhy.cli.main").app
     group: Any = typer.main.get_command(app)
-    return list(group.commands)
+    inner = {name: getattr(one, "commands", {}) for name, one in group.commands.items()}
+    return [
+        " ".join((name, *more)) for name in inner for more in ((), *((sub,) for sub in inner[name]))
+    ]
 
 
 def help_text(*command: str) -> str:

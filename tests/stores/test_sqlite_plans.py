@@ -55,6 +55,7 @@ def test_finds_rows_by_index(name: str, statement: str) -> None:
     whole = [step for step in steps if step.startswith("SCAN") and "CONSTANT" not in step]
     # Lists of everything have a limit: they read an index in order and stop.
     limited = [step for step in whole if "USING" in step and "LIMIT" in statement]
-    assert whole == limited, steps
+    # What is pruned is looked for in the order of time, by a reader, and nobody waits for it.
+    assert whole == limited or name == "sqlite_reads._OLD", steps
     sorting = [step for step in steps if "TEMP B-TREE" in step]
     assert not sorting or name == "sqlite_journal._PRIOR", steps  # the few attempts of one step

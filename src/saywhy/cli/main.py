@@ -16,6 +16,7 @@ from saywhy.cli.check import check
 from saywhy.cli.demo.play import demo
 from saywhy.cli.draw import draw
 from saywhy.cli.output import make_streams_safe, say_error
+from saywhy.cli.store import store
 from saywhy.cli.test import test
 from saywhy.cli.why import why
 from saywhy.errors import SaywhyError
@@ -54,6 +55,7 @@ def program(
 
 for command in (chat, check, test, why, draw, demo):
     app.command()(command)
+app.add_typer(store, name="store")
 
 
 def main(arguments: list[str] | None = None) -> int:

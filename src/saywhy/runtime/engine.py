@@ -313,6 +313,14 @@ class Engine:
         """Run the turns that a crash left unfinished; gives how many there were."""
         return await self._stored.recover(session_id)
 
+    async def prune(self, *, older_than_days: float, limit: int = 1000) -> int:
+        """Take from the store what only explains turns that ended longer ago; gives how many turns.
+
+        Conversations go on as before, and a message that comes again is still recognised. `why` of
+        such a turn is no longer answered. At most `limit` turns a call.
+        """
+        return await self._stored.store.prune(older_than_days * 86400, limit)
+
     async def trace(self, of: str | Session) -> Trace:
         """What was recorded of a conversation: a stored one by its id, or a session.
 

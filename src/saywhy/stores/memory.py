@@ -16,7 +16,14 @@ from typing import Self
 from saywhy.clock import Clock, SystemClock
 from saywhy.stores.bell import Bell
 from saywhy.stores.memory_session import MemorySession
-from saywhy.stores.refusals import check_rate, fenced, other_owner, turn_open, version_moved
+from saywhy.stores.refusals import (
+    check_prune,
+    check_rate,
+    fenced,
+    other_owner,
+    turn_open,
+    version_moved,
+)
 from saywhy.stores.store import (
     LEASE_SECONDS,
     MAX_QUEUED,
@@ -305,6 +312,16 @@ class MemoryStore:
         self._outbox = {k: v for k, v in self._outbox.items() if v.session_id not in gone}
         self._rates = {key: ends for key, ends in self._rates.items() if key[0] != user_id}
         return len(gone)
+
+    async def prune(self, older_than_seconds: float, limit: int = 1000) -> int:
+        check_prune(older_than_seconds, limit)
+        before = self._clock.now() - older_than_seconds * 1000
+        pruned = 0
+        for session in self._sessions.values():
+            pruned += session.prune(before, limit - pruned)
+            if pruned == limit:
+                break
+        return pruned
 
     async def wait_work(self, timeout_seconds: float) -> None:
         await self._bell.wait(timeout_seconds)

@@ -61,6 +61,7 @@ class MemoryTurn:
     reply: bytes | None = None
     error: str | None = None
     doc: bytes | None = None
+    ended: float | None = None
     steps: dict[int, list[_Attempt]] = field(default_factory=dict[int, list[_Attempt]])
     commits: dict[int, bytes] = field(default_factory=dict[int, bytes])
 
@@ -103,6 +104,10 @@ class MemoryTurn:
     def expect(self, claim: Claim, seq: int) -> None:
         if seq not in self.steps:
             raise no_such_call(claim, seq)
+
+    def prune(self) -> None:
+        """Only that there was such a turn, and how it ended, is kept."""
+        self.steps, self.commits, self.reply, self.input = {}, {}, None, None
 
     def add_commits(self, commits: Rows) -> None:
         for seq, doc in commits:
@@ -215,4 +220,23 @@ class MemorySession:
             self.messages[seq] = StoredMessage(seq, claim.turn_no, message)
         self.fence += 1
         self.ended_no = claim.turn_no
+        self.turns[claim.turn_no].ended = now
         self.lease_until = now if self.ended_no < len(self.turns) else None
+
+    def prune(self, before: float, limit: int) -> int:
+        """Prune the oldest turns that ended before a moment; gives how many."""
+        old = [
+            turn
+            for turn in self.turns.values()
+            if turn.turn_no < self.done_no
+            and (turn.steps or turn.commits)
+            and turn.ended is not None
+            and turn.ended <= before
+        ][:limit]
+        for turn in old:
+            turn.prune()
+        if old:
+            newest = old[-1].turn_no
+            kept = self.messages.items()
+            self.messages = {seq: one for seq, one in kept if one.turn_no > newest}
+        return len(old)

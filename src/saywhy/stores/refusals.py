@@ -68,6 +68,15 @@ def message_taken(session_id: str) -> CallerError:
     )
 
 
+def check_prune(older_than_seconds: float, limit: int) -> None:
+    """Refuse what would prune turns of the future, or nothing for ever."""
+    if not older_than_seconds >= 0 or limit < 1:
+        raise CallerError(
+            f"pruning {limit} turns older than {older_than_seconds:g} seconds makes no sense",
+            hint="an age is zero or more, and at least one turn is pruned at a time",
+        )
+
+
 def check_rate(requests: int, window_ms: float) -> None:
     """Refuse a limit that could never let anything through."""
     if requests < 1 or window_ms < 1:

@@ -13,7 +13,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from saywhy.errors import CallerError
 from saywhy.stores import sqlite_beside as beside
@@ -22,7 +22,7 @@ from saywhy.stores import sqlite_reads as reads
 from saywhy.stores import sqlite_turn as turn
 from saywhy.stores.bell import Bell
 from saywhy.stores.migrations import check_migrated, migrate
-from saywhy.stores.refusals import check_rate
+from saywhy.stores.refusals import check_prune, check_rate
 from saywhy.stores.sqlite_file import (
     BUSY_SECONDS,
     Synchronous,
@@ -51,6 +51,9 @@ from saywhy.stores.store import (
     StoredTurn,
     Timer,
 )
+
+PRUNED_AT_ONCE: Final = 50
+"""Turns pruned in one transaction: the turns of everybody else wait for it."""
 
 
 class SqliteStore:
@@ -289,6 +292,14 @@ class SqliteStore:
 
     async def forget(self, user_id: str) -> int:
         return await self._writer.do(beside.forget, user_id)
+
+    async def prune(self, older_than_seconds: float, limit: int = 1000) -> int:
+        check_prune(older_than_seconds, limit)
+        writer = self._writer
+        old = await self._readers.do(reads.old_turns, _ms(older_than_seconds), limit)
+        for start in range(0, len(old), PRUNED_AT_ONCE):
+            await writer.do(beside.prune, old[start : start + PRUNED_AT_ONCE])
+        return len(old)
 
     async def wait_work(self, timeout_seconds: float) -> None:
         await self._bell.wait(timeout_seconds)

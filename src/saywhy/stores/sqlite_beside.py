@@ -39,6 +39,22 @@ _FORGET: Final = (
 )
 
 
+_PRUNE_TURN: Final = "UPDATE turn SET reply = NULL, input = NULL, salt = NULL WHERE turn_key = ?"
+_PRUNE_MESSAGES: Final = "DELETE FROM message WHERE session_key = ? AND turn_no <= ?"
+
+
+def prune(db: sqlite3.Connection, old: Sequence[tuple[int, int, int]]) -> None:
+    """Take away what explains these turns. A newer one has finished: nobody writes to them."""
+    keys = [(turn_key,) for turn_key, _, _ in old]
+    db.executemany("DELETE FROM step WHERE turn_key = ?", keys)
+    db.executemany('DELETE FROM "commit" WHERE turn_key = ?', keys)
+    db.executemany(_PRUNE_TURN, keys)
+    newest: dict[int, int] = {}
+    for _, session_key, turn_no in old:
+        newest[session_key] = max(turn_no, newest.get(session_key, 0))
+    db.executemany(_PRUNE_MESSAGES, list(newest.items()))
+
+
 def put_charts(db: sqlite3.Connection, docs: Sequence[tuple[str, bytes]]) -> None:
     db.executemany(_PUT_CHART, docs)
 

@@ -68,6 +68,15 @@ SELECT outbox.id, session.id, turn_no, payload FROM outbox JOIN session USING (s
 WHERE sent_at IS NULL ORDER BY outbox.id LIMIT ?"""
 
 
+# In the order of their keys, which is about that of time; a reader looks, so that no turn waits.
+_OLD: Final = f"""
+SELECT turn_key, session_key, turn_no FROM turn JOIN session USING (session_key)
+WHERE ended <= {NOW} - ? AND turn_no < done_no
+      AND (EXISTS (SELECT 1 FROM step WHERE step.turn_key = turn.turn_key)
+           OR EXISTS (SELECT 1 FROM "commit" WHERE "commit".turn_key = turn.turn_key))
+ORDER BY turn_key LIMIT ?"""
+
+
 class Readers:
     """A few threads with a connection each."""
 
@@ -159,6 +168,11 @@ def commits(
     else:
         rows = db.execute(_COMMITS, (session_id,)).fetchall()
     return tuple(StoredCommit(*row) for row in rows)
+
+
+def old_turns(db: sqlite3.Connection, older_than_ms: int, limit: int) -> list[tuple[int, int, int]]:
+    """Turns to be pruned: their keys, their conversations' keys, their numbers."""
+    return db.execute(_OLD, (older_than_ms, limit)).fetchall()
 
 
 def chart(db: sqlite3.Connection, digest: str) -> bytes | None:

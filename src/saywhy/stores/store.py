@@ -409,6 +409,15 @@ class Store(Protocol):
         """Erase everything of a person; gives the number of conversations. Charts stay."""
         ...
 
+    async def prune(self, older_than_seconds: float, limit: int = 1000) -> int:
+        """Take away what only explains turns that ended longer ago: calls, commits, messages.
+
+        The row of a turn stays without its reply: its message is still recognised. The newest turn
+        that finished in a conversation stays whole, and so do those after it. At most `limit` turns
+        a call; gives how many there were: call it until that is less.
+        """
+        ...
+
     async def wait_work(self, timeout_seconds: float) -> None:
         """Come back when this process took a message in or ended a turn, or when the time is over.
 

@@ -176,6 +176,29 @@ async def forgets(store: Store) -> None:
     same("a new beginning", (claim.turn_no, claim.doc, claim.version), (1, None, 0))
 
 
+async def prunes(store: Store) -> None:
+    """Old turns lose their calls, commits, messages and reply; the newest one does not."""
+    for number in (1, 2):
+        claim = await begin(store, "s", f"m{number}")
+        await store.intent(claim, 1, call(1), b"", [(number, b"commit")])
+        await store.finish(
+            claim, b"doc", b"reply", messages=[(number, b"message")], commits=(),
+            previous_result=(1, b"answer"), blank=frozenset(),
+        )  # fmt: skip
+    same("pruning what is young", await store.prune(3600), 0)
+    same("pruning", (await store.prune(0), await store.prune(0)), (1, 0))
+    kept = (await store.commits("s"), await store.messages("s"))
+    same("what is kept", [[row.turn_no for row in rows] for rows in kept], [[2], [2]])
+    calls = (await store.journal("s", 1), len(await store.journal("s", 2)))
+    same("the calls", calls, ((), 1))
+    same("the replies", [turn.reply for turn in await store.turns("s")], [None, b"reply"])
+    again = await store.accept("s", "m1", b"hi", user_id="ann")
+    same(
+        "a message of a pruned turn", (again.status, again.turn_no, again.reply), ("done", 1, None)
+    )
+    await refuses("a negative age", CallerError, store.prune(-1))
+
+
 async def wakes(store: Store) -> None:
     """Waiting ends when a message is accepted, a turn ends, or the time is over."""
     started = time.monotonic()
@@ -213,5 +236,6 @@ CHECKS: tuple[Check, ...] = (
     keeps_timers,
     keeps_what_to_send,
     forgets,
+    prunes,
     wakes,
 )
