@@ -1,20 +1,23 @@
 """The one path of every tool call, whoever asks for it: a flow's step or a model.
 
-Look-up, rate limit, nulls, schema, attempt, result, always in this order. What can go wrong is
-data in the answer, not an exception: only a cancelled turn raises. Whether to call again is
-`retry`; the journal around a call belongs to the driver.
+Look-up, rate limit, nulls, schema, approval, journal, attempt, mapping, result, always in this
+order, so that a refused call leaves no trace outside. What can go wrong is data in the answer, not
+an exception: only a cancelled turn raises. Whether to call again is `retry`; what the journal
+writes, and who is asked for approval, belongs to the driver.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
 from saywhy.clock import Clock
 from saywhy.errors import Fault, MappingError, StateValueError
 from saywhy.tools import local, mock
+from saywhy.tools.approval import digest_of, wants_approval
 from saywhy.tools.arguments import complete, errors_in, plain, refusal
 from saywhy.tools.http import invoke as http_tool
 from saywhy.tools.http.client import HttpClient
@@ -24,9 +27,9 @@ from saywhy.tools.mapped import ALONE, Surroundings, map_answer
 from saywhy.tools.registry import Registry
 from saywhy.tools.result import as_value
 from saywhy.tools.tool import Tool
-from saywhy.values import dumps, loads_raw, same, seal
+from saywhy.values import dumps, freeze, loads_raw, same, seal
 
-__all__ = ["Attempt", "CallContext", "ToolAnswer", "call_tool"]
+__all__ = ["Approved", "Attempt", "CallContext", "ToolAnswer", "call_tool"]
 
 KINDS: Final[dict[str, Kind]] = {
     "local": local.invoke,
@@ -63,11 +66,17 @@ class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     """The line of the host's code that raised, `pay.py:12 in charge`."""
     refused: bool = False
     may_have_happened: bool = False
+    ran: bool = False
+    """It failed after the call itself had come to its end: only what it gave is of no use."""
     http_status: int | None = None
     attempts: tuple[Attempt, ...] = ()
     arguments_after: Any = None
     warnings: tuple[str, ...] = ()
     """What of the response mapping did not work out, though the call went well."""
+    is_data: bool = False
+    """Whether the value was read from JSON or XML, so that a response mapping applies to it."""
+    to_approve: Any = None
+    """The arguments a person must approve before the call is made."""
 
     @property
     def fault(self) -> Fault | None:
@@ -88,6 +97,7 @@ class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
         fields["value"] = seal(fields.get("value"))
         fields["warnings"] = tuple(fields.get("warnings", ()))
         fields["arguments_after"] = seal(fields.get("arguments_after"))
+        fields["to_approve"] = seal(fields.get("to_approve"))
         fields["attempts"] = tuple(
             Attempt(item["tool"], item["implementation"], item["transactionId"], item["at"])
             for item in fields.get("attempts", ())
@@ -100,6 +110,17 @@ _JSON_NAMES: Final = tuple(
 )
 
 
+class Approved(msgspec.Struct, frozen=True):
+    """A person's word for one tool with one set of arguments; see `approval.digest_of`."""
+
+    digest: str
+    salt: str
+
+
+Around: TypeAlias = Callable[[Callable[[], Awaitable[ToolAnswer]]], Awaitable[ToolAnswer]]
+"""A journal: makes the call it is handed, or gives the answer that is on record already."""
+
+
 async def call_tool(
     registry: Registry,
     name: str,
@@ -110,6 +131,10 @@ async def call_tool(
     limiter: Limiter,
     clock: Clock,
     strict: bool = False,
+    counted: bool = False,
+    resumed: bool = False,
+    approved: Approved | None = None,
+    around: Around | None = None,
     on_attempt: Callable[[Attempt], None] | None = None,
     http: HttpClient | None = None,
     filled: Mapping[str, str] | None = None,
@@ -117,30 +142,33 @@ async def call_tool(
 ) -> ToolAnswer:
     """Call a tool and say what came of it.
 
-    `strict` checks flat parameters as well, for arguments a model made. `on_attempt` hears of each
-    attempt before it is made: what it noted is still there when the turn is cancelled meanwhile.
-    HTTP tools go out through `http`; `filled` has the texts of the expressions in their definition.
-    A response mapping may use what is in `surroundings`.
+    `strict` checks flat parameters as well, for arguments a model made. `counted`: the rate limit
+    knows of this call. `resumed`: it was asked before, so it was counted, checked and approved.
+    `on_attempt` hears of each attempt before it is made: what it noted is still there when the turn
+    is cancelled meanwhile. HTTP tools go out through `http`; `filled` has the texts of the
+    expressions in their definition. A response mapping may use what is in `surroundings`.
     """
-    tool = registry.find(name)
-    if tool is None:
-        return _refused(f"Tool {name} not found in registry", registry.hint(name))
-    kind = KINDS.get(tool.implementation.type)
-    if kind is None:
-        return _refused(
-            f"{tool.implementation.type.upper()} tools are not available in this version",
-            f"make {tool.id} a local tool, or a mock while trying the flow out",
-        )
-    over_limit = await _over_limit(tool, context, limiter)
-    if over_limit is not None:
-        return over_limit
+    tool, kind = _found(registry, name)
+    if tool is None or not callable(kind):
+        refused = _not_there(registry, name, tool)
+        if not resumed or around is None:
+            return refused
+        return await around(_given(refused))  # it was there when it was asked: what came of it?
+    if not (counted or resumed or tool.rate_limit is None):
+        over_limit = await _over_limit(tool, context, limiter)
+        if over_limit is not None:
+            return over_limit
     given = complete(tool, args)
     tree: dict[str, Any] = plain(given)
-    errors = errors_in(tool, tree, strict=strict)
-    if errors:
-        return _refused(refusal(errors), f"see the parameters of tool {tool.id}")
+    if not resumed:
+        errors = errors_in(tool, tree, strict=strict)
+        if errors:
+            return _refused(refusal(errors), f"see the parameters of tool {tool.id}")
+        if tool.approval is not None:
+            unapproved = await _unapproved(tool, tree, approved, clock, surroundings)
+            if unapproved is not None:
+                return unapproved
     attempts: list[Attempt] = []
-
     invocation = Invocation(
         tool=tool,
         arguments=tree,
@@ -151,11 +179,63 @@ async def call_tool(
         http=http,
         filled=filled,
     )
-    outcome = await kind(invocation)
-    answer = _answer(tool, given, outcome, tuple(attempts))
-    if not outcome.is_data or answer.fault_message is not None:
+
+    async def carry_out() -> ToolAnswer:
+        outcome = await kind(invocation)
+        return _answer(tool, given, outcome, tuple(attempts))
+
+    answer = await (carry_out() if around is None else around(carry_out))
+    if not answer.is_data or answer.fault_message is not None:
         return answer
     return await _mapped(invocation, answer, surroundings)
+
+
+def _given(answer: ToolAnswer) -> Callable[[], Awaitable[ToolAnswer]]:
+    """A call that is not made."""
+
+    async def call() -> ToolAnswer:
+        return answer
+
+    return call
+
+
+def _found(registry: Registry, name: str) -> tuple[Tool | None, Kind | None]:
+    tool = registry.find(name)
+    return tool, KINDS.get(tool.implementation.type) if tool else None
+
+
+def _not_there(registry: Registry, name: str, tool: Tool | None) -> ToolAnswer:
+    if tool is None:
+        return _refused(f"Tool {name} not found in registry", registry.hint(name))
+    return _refused(
+        f"{tool.implementation.type.upper()} tools are not available in this version",
+        f"make {tool.id} a local tool, or a mock while trying the flow out",
+    )
+
+
+async def _unapproved(
+    tool: Tool,
+    tree: dict[str, Any],
+    approved: Approved | None,
+    clock: Clock,
+    surroundings: Surroundings,
+) -> ToolAnswer | None:
+    """What keeps the call from being made: a person has to be asked, or was asked for another."""
+    approval = tool.approval
+    assert approval is not None, "asked for tools with an approval only"
+    if approved is not None:
+        if digest_of(tool.id, tree, approved.salt) == approved.digest:
+            return None
+        text = f"{tool.name} was approved for other arguments, so it was not called"
+        return ToolAnswer(fault_message=text, fault_name="ApprovalMismatch", refused=True)
+    ask = partial(
+        wants_approval, approval, tree, surroundings.names(), surroundings.engine, clock.now()
+    )
+    apart = surroundings.apart if approval.when else None
+    if not (ask() if apart is None else await apart(ask)):
+        return None
+    text = f"{tool.name} has to be approved first"
+    return ToolAnswer(fault_message=text, refused=True, to_approve=freeze(tree))
 
 
 def _recorder(
@@ -193,14 +273,13 @@ async def _mapped(
         )
     except MappingError as error:
         return _unmapped(invocation.tool, answer, error)
-    return msgspec.structs.replace(answer, value=value, warnings=warnings)
+    return msgspec.structs.replace(answer, value=value, warnings=warnings, is_data=False)
 
 
 async def _over_limit(tool: Tool, context: CallContext, limiter: Limiter) -> ToolAnswer | None:
     """The refusal for a user who called the tool too often; None lets the call pass."""
     limit = tool.rate_limit
-    if limit is None:
-        return None
+    assert limit is not None, "asked for tools with a limit only"
     wait = await limiter.allow(context.user_id, tool.id, limit.requests, limit.window_ms)
     if wait is None:
         return None
@@ -218,6 +297,7 @@ def _unmapped(tool: Tool, answer: ToolAnswer, error: MappingError) -> ToolAnswer
         fault_hint="compare the responseMapping with what the server answers, or give a fallback",
         # It ran to its end: repeating it would act a second time.
         may_have_happened=tool.effect != "reads",
+        ran=True,
     )
 
 
@@ -250,6 +330,7 @@ def _answer(
             fault_hint="answer with text, numbers, true or false, None, lists and dicts of these",
             # It ran to its end: repeating it would act a second time.
             may_have_happened=tool.effect != "reads",
+            ran=True,
             attempts=attempts,
             arguments_after=changed,
         )
@@ -258,6 +339,7 @@ def _answer(
         http_status=outcome.http_status,
         attempts=attempts,
         arguments_after=changed,
+        is_data=outcome.is_data,
     )
 
 

@@ -29,7 +29,7 @@ class Surroundings(NamedTuple):
     """Gives what expressions may read besides the answer, such as `cargo`."""
     engine: Placement | None = None
     """Where expressions are evaluated; None: here."""
-    apart: Callable[[Callable[[], Mapped]], Awaitable[Mapped]] | None = None
+    apart: Callable[[Callable[[], Any]], Awaitable[Any]] | None = None
     """Runs what may wait for another process; None: here."""
 
 
