@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from saywhy.stores.memory import MemoryStore
     from saywhy.stores.sqlite import SqliteStore
     from saywhy.stores.store import Store
+    from saywhy.tools.http.settings import HttpSettings
     from saywhy.tools.signature import quick
     from saywhy.trace.redact import Policy
     from saywhy.trace.trace import Trace
@@ -44,6 +45,7 @@ __all__ = [
     "DefinitionError",
     "Engine",
     "FlowExecutionError",
+    "HttpSettings",
     "MemoryStore",
     "Place",
     "Policy",
@@ -69,6 +71,7 @@ __all__ = [
 
 _HOMES = {
     "Engine": "saywhy.runtime.engine",
+    "HttpSettings": "saywhy.tools.http.settings",
     "MemoryStore": "saywhy.stores.memory",
     "Policy": "saywhy.trace.redact",
     "Reply": "saywhy.trace.why",
