@@ -147,9 +147,13 @@ def test_a_program_that_is_interrupted(tmp_path: Path, kind: str) -> None:
 
 async def test_a_call_that_is_closed_is_no_error_of_the_function() -> None:
     """Closing what waits for an async function ends it, as Python wants it to end."""
+
+    async def wait_for_ever(value: Any) -> None:
+        await asyncio.Event().wait()
+
     engine = Engine(
         flows=[{"id": "m", "name": "M", "steps": [{"type": "SAY", "value": "{{f(1)}}"}]}],
-        functions={"f": lambda value: asyncio.Event().wait()},
+        functions={"f": wait_for_ever},
         function_timeout=0,
         validate_on_init=False,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,12 +21,16 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     return MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "s.db")
 
 
+def done(args: dict[str, Any]) -> str:
+    return "done"
+
+
 def engine_on(store: Store) -> Engine:
     """Asks, calls a tool, says: one conversation takes two turns for it."""
     return engine_of(
         flow(ask("x", "X?"), use("t", variable="r"), say("{{x}} {{r}}")),
         tools=[local_tool("t")],
-        functions={"t": lambda args: "done"},
+        functions={"t": done},
         store=store,
     )
 
