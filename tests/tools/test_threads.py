@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import multiprocessing
 import threading
 import time
@@ -176,6 +177,27 @@ def test_giving_up_what_is_over_costs_no_place() -> None:
     assert eventually(lambda: threads.running == 0)
     assert threads.give_up(job) is True
     assert finished(threads.start(lambda: 2))
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_coroutine_nobody_wants_is_closed(gate: threading.Event, late: bool) -> None:
+    """A call that is abandoned leaves no coroutine behind, whether it was over by then or not."""
+
+    async def work() -> None: ...
+
+    coroutine = work()
+
+    def give() -> object:
+        if late:
+            gate.wait(5)
+        return coroutine
+
+    job = Threads().start(give)
+    if not late:
+        assert eventually(lambda: job.result is coroutine)
+    job.abandon()
+    gate.set()
+    assert eventually(lambda: inspect.getcoroutinestate(coroutine) == inspect.CORO_CLOSED)
 
 
 def test_context_variables_are_seen() -> None:

@@ -188,9 +188,11 @@ async def _in_thread(invocation: Invocation, plan: _Plan, call: Callable[[], Any
     except TimeoutError:
         began = SHARED.give_up(job)
         if not job.done_within(0):
+            job.abandon()
             return _timed_out(invocation, began=began)
     except BaseException:
         SHARED.give_up(job)
+        job.abandon()
         raise
     plan.grace_seconds = GRACE_SECONDS if job.seconds < GRACE_SECONDS else 0
     return _outcome_of(job)

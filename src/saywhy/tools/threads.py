@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import inspect
 import os
 import threading
 import time
@@ -58,6 +59,7 @@ class Job:
         "result",
         "seconds",
         "started",
+        "unwanted",
     )
 
     def __init__(self, call: Callable[[], Any]) -> None:
@@ -70,6 +72,7 @@ class Job:
         self.started = False
         self.given_up = False
         self.over = False
+        self.unwanted = False
         self.seconds = 0.0
         self.result: Any = None
         self.error: BaseException | None = None
@@ -83,10 +86,22 @@ class Job:
             self.error = error
         self.seconds = time.perf_counter() - began
         self._finished.release()
-        # Read after the release: either the waiter sees the lock, or we see the future.
+        # Read after the release: either the waiter sees the lock, or we see what it left.
+        if self.unwanted:
+            self._drop_result()
         if self._loop is not None and self._notify is not None:
             with contextlib.suppress(RuntimeError):  # the loop was closed; nobody waits any more
                 self._loop.call_soon_threadsafe(_wake, self._notify)
+
+    def abandon(self) -> None:
+        """Nobody will look at the result: a coroutine that the call gives is closed unawaited."""
+        self.unwanted = True
+        if self._take():
+            self._drop_result()
+
+    def _drop_result(self) -> None:
+        if inspect.iscoroutine(self.result):
+            self.result.close()
 
     def done_within(self, seconds: float) -> bool:
         """Whether the call is over, after waiting in place at most this long."""
@@ -251,6 +266,7 @@ def in_time(call: Callable[[], Any], seconds: float) -> Any:
     if not job.done_within(seconds):
         _STEPS.give_up(job)
         if not job.done_within(0):
+            job.abandon()
             raise Late(seconds)
     if job.error is not None:
         raise job.error
