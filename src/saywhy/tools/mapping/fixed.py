@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from saywhy.expr.template import Hole, parse_template, path_of
+from saywhy.tools.mapping.fallback import literal
 from saywhy.tools.mapping.paths import PathProblem, is_there, parse_path, reader_of, walk
 from saywhy.tools.mapping.run import Failed, Run, size_of, tree_of
 from saywhy.tools.mapping.scripts import expression
@@ -27,17 +28,17 @@ def fixed_text(text: str) -> Step:
     """What a text in a written object gives."""
     if "{" in text:
         return filled_text(text)
-    explicit = text.startswith(_EXPLICIT)
+    give = literal(text)
     try:
         path = parse_path(text)
     except PathProblem:
-        return lambda run, data: text
+        return lambda run, data: give(run)
     read = reader_of(path)
-    if explicit:
+    if text.startswith(_EXPLICIT):
         return read
     if not path.keys:  # "" and "." are texts here
         return lambda run, data: text
-    return lambda run, data: read(run, data) if is_there(data, path.keys) else text
+    return lambda run, data: read(run, data) if is_there(data, path.keys) else give(run)
 
 
 def filled_text(text: str) -> Step:
