@@ -145,7 +145,7 @@ def mutated(draw: st.DrawFn) -> str:
                 text = text[:one] + part[::-1] + text[other:]
             case _:
                 text = text[:one] + part[:20] * draw(st.sampled_from([3, 50, 400])) + text[other:]
-    return text[:12_000]
+    return text[:3_000]  # hundreds of holes that fail take seconds, and may
 
 
 @settings(max_examples=examples(200, 10_000))
