@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from operator import itemgetter
-from typing import Any
+from typing import Any, Final
 
 from saywhy.errors import MappingError
 from saywhy.tools.mapping.fallback import Constant
@@ -33,7 +33,7 @@ def array(config: Mapping[str, Any], read: Step, item: Step | None, fallback: Co
             return fallback(run)
         run.take(len(items))
         if holds is not None:
-            items = [one for one in items if holds(run, tree_of(one))]
+            items = [one for one in items if holds(run, one if type(one) is dict else tree_of(one))]
         if item is not None:
             items = _mapped(run, items, item)
         if order is not None:
@@ -57,7 +57,7 @@ def _mapped(run: Run, items: list[Any], item: Step) -> list[Any]:
         for index, one in enumerate(items):
             run.index = index
             try:
-                result.append(item(run, tree_of(one)))
+                result.append(item(run, one if type(one) is dict else tree_of(one)))
             except TooMuch:
                 raise
             except MappingError as error:
@@ -96,16 +96,15 @@ def _order(sort: Any) -> Callable[[Run, list[Any]], list[Any]] | None:
     return order
 
 
-def _is_number(value: Any) -> bool:
-    kind = type(value)
-    return kind is float or kind is int or kind is NonFinite
+_NUMBERS: Final = frozenset({float, int, NonFinite})
 
 
 def _keys(values: list[Any]) -> list[Any]:
     """What the values are sorted by, all comparable with each other."""
-    if all(map(_is_number, values)):
+    kinds = set(map(type, values))
+    if kinds <= _NUMBERS:
         return values
-    if not any(map(_is_number, values)):
+    if not kinds & _NUMBERS:
         texts = list(map(text_of, values))
         return texts if all(map(str.isascii, texts)) else list(map(order_key, texts))
     return list(map(_mixed_key, values))

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 from saywhy.tools.mapping.fallback import fallback_or
 from saywhy.tools.mapping.paths import PathProblem, Reader, parse_path, reader_of
 from saywhy.tools.mapping.run import Failed, Run
-from saywhy.tools.mapping.texts import BLANKS, number_of, spelt, text_of, whole
+from saywhy.tools.mapping.texts import BLANKS, decimal, number_of, spelt, text_of, whole
 from saywhy.values import UNDEFINED, raw
 
 Transform: TypeAlias = Callable[[Run, Any], Any]
@@ -81,6 +81,8 @@ def _float(value: Any) -> float | None:
 
 
 def _or_zero(value: Any) -> float | None:
+    if type(value) is str:
+        return spelt(value)
     return 0.0 if value is None or value is UNDEFINED else _float(value)
 
 
@@ -108,8 +110,13 @@ def parse_float(config: Mapping[str, Any]) -> Transform:
     instead = fallback_or(config, 0)
 
     def transform(run: Run, value: Any) -> Any:
-        hit = _FLOAT.match(text_of(value).lstrip(BLANKS))
-        return whole(float(hit[0])) if hit else instead(run)
+        number = decimal(value) if type(value) is str else None
+        if number is None:
+            hit = _FLOAT.match(text_of(value).lstrip(BLANKS))
+            if hit is None:
+                return instead(run)
+            number = float(hit[0])
+        return whole(number)
 
     return transform
 
@@ -152,12 +159,16 @@ def _with(
         given = config.get(name)
         other = default if given is None else _float(given)
         finish = _finisher(config)
+        is_bare = _precision(config) is None
 
         def transform(run: Run, value: Any) -> Any:
             number = _or_zero(value)
             if number is None or other is None:
                 return finish(run, None)
-            return finish(run, operate(number, other))
+            result = operate(number, other)
+            if is_bare and result is not None and result - result == 0:
+                return whole(result)
+            return finish(run, result)
 
         return transform
 
@@ -260,7 +271,7 @@ NUMERIC: Final[dict[str, Maker]] = {
     "subtract": _with("subtrahend", 0.0, lambda number, other: number - other),
     "divide": _with("divisor", None, _divided),
     "percentage": _with("divisor", None, _share),
-    "sum": _of_list(lambda values: sum(_numbers(values))),
+    "sum": _of_list(lambda values: sum(_numbers(values), 0.0)),
     "average": _of_list(_average),
     "count": _of_list(_count),
     "min": _of_list(lambda values: min(_numbers(values), default=None)),

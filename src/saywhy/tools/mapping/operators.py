@@ -7,6 +7,7 @@ hold the same. Comparisons of size take numbers and texts that spell one, null a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import ge, gt, le, lt
 from typing import Any, Final, TypeAlias
 
 from saywhy.tools.mapping.paths import PathProblem, Reader, is_there, parse_path, reader_of
@@ -68,7 +69,7 @@ def _of_texts(test: Callable[[str, str], bool]) -> Operator:
     return operator
 
 
-def _of_numbers(test: Callable[[float, float], bool]) -> Operator:
+def _of_numbers(test: Callable[[Any, Any], bool]) -> Operator:
     def operator(run: Run, value: Any, other: Any) -> bool:
         one, two = _size(value), _size(other)
         return one is not None and two is not None and test(one, two)
@@ -122,10 +123,18 @@ def _is_number(run: Run, value: Any, other: Any) -> bool:
     )
 
 
-_greater: Final = _of_numbers(lambda one, two: one > two)
-_greater_or_equal: Final = _of_numbers(lambda one, two: one >= two)
-_less: Final = _of_numbers(lambda one, two: one < two)
-_less_or_equal: Final = _of_numbers(lambda one, two: one <= two)
+NUMBER_TESTS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "greaterThan": gt,
+    "gt": gt,
+    "lessThan": lt,
+    "lt": lt,
+    "greaterThanOrEqual": ge,
+    "gte": ge,
+    "lessThanOrEqual": le,
+    "lte": le,
+}
+"""Operators that compare sizes."""
+
 
 OPERATORS: Final[dict[str, Operator]] = {
     "equals": _equals,
@@ -135,14 +144,7 @@ OPERATORS: Final[dict[str, Operator]] = {
     "contains": _of_texts(lambda text, part: part in text),
     "exists": _exists,
     "notExists": _is_missing,
-    "greaterThan": _greater,
-    "gt": _greater,
-    "lessThan": _less,
-    "lt": _less,
-    "greaterThanOrEqual": _greater_or_equal,
-    "gte": _greater_or_equal,
-    "lessThanOrEqual": _less_or_equal,
-    "lte": _less_or_equal,
+    **{name: _of_numbers(test) for name, test in NUMBER_TESTS.items()},
     "startsWith": _of_texts(str.startswith),
     "endsWith": _of_texts(str.endswith),
     "matches": _matches,
@@ -178,7 +180,26 @@ def condition_of(config: Any, *, about_value: bool = False) -> Condition:
         return lambda run, data: False
     read = _value_reader(field) if about_value else _field_reader(field)
     other = raw(freeze(tree["value"])) if "value" in tree else UNDEFINED
+    test = NUMBER_TESTS.get(str(tree.get("operator")))
+    if test is not None:
+        return _number_condition(read, test, _size(other))
     return lambda run, data: operator(run, read(run, data), other)
+
+
+def _number_condition(
+    read: Reader, test: Callable[[Any, Any], bool], other: float | None
+) -> Condition:
+    """What is compared with is the same for every item, so it is looked at once."""
+    if other is None:
+        return lambda run, data: False
+
+    def holds(run: Run, data: Any) -> bool:
+        value = read(run, data)
+        if type(value) is not int and type(value) is not float:
+            value = _size(value)
+        return value is not None and test(value, other)
+
+    return holds
 
 
 def _nothing(run: Run, data: Any) -> Any:

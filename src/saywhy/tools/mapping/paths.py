@@ -129,6 +129,14 @@ def reader_of(path: Path) -> Reader:
             return lambda run, data: walk(data, keys)
 
 
+def single_name(path: Path) -> str | None:
+    """The name, where the path is one plain key of the data."""
+    if path.from_arguments or not path.is_fixed or len(path.keys) != 1:
+        return None
+    name = path.keys[0]
+    return name if isinstance(name, str) and name not in BLOCKED else None
+
+
 def _by_name(name: str, keys: tuple[Key, ...]) -> Reader:
     """One key of an object is what nearly every path in a list of items is."""
 

@@ -71,21 +71,33 @@ def number_of(value: Any) -> float | None:
 
 def spelt(text: str) -> float | None:
     """The number a text spells from its first to its last character, blanks around it aside."""
+    number = decimal(text)
+    if number is not None:
+        return number
     text = text.strip(BLANKS)
     if _NUMBER.fullmatch(text):
         return float(text)
     return float(int(text, 0)) if _CODED.fullmatch(text) else None
 
 
+def decimal(text: str) -> float | None:
+    """The number of a text that begins with a digit and is nothing but a number: the quick way.
+
+    There Python reads what JavaScript reads, except for `1_000`.
+    """
+    if "0" <= text[:1] <= "9" and text.isascii() and "_" not in text:
+        try:
+            return float(text)
+        except ValueError:
+            pass
+    return None
+
+
 def whole(number: float) -> float:
     """A number as a value: whole ones as int while they are exact, never -0."""
-    if isinstance(number, int):
-        return number
-    if not math.isfinite(number):
-        return NonFinite(number)
-    if -_SAFE <= number <= _SAFE and number.is_integer():
-        return int(number)
-    return number
+    if number.is_integer():
+        return int(number) if -_SAFE <= number <= _SAFE else number
+    return number if number - number == 0 else NonFinite(number)
 
 
 def utf16_length(text: str) -> int:

@@ -29,7 +29,7 @@ def _text(config: Mapping[str, Any], name: str, default: str = "") -> str:
 
 def _of_text(change: Callable[[str], str]) -> Maker:
     def make(config: Mapping[str, Any]) -> Transform:
-        return lambda run, value: change(text_of(value))
+        return lambda run, value: change(value if type(value) is str else text_of(value))
 
     return make
 
@@ -143,7 +143,7 @@ def to_date(config: Mapping[str, Any]) -> Transform:
     instead = fallback_or(config, None)
 
     def transform(run: Run, value: Any) -> Any:
-        iso = _iso(run, value)
+        iso = _iso_of_text(run, value) if type(value) is str else _iso(run, value)
         return instead(run) if iso is None else iso
 
     return transform
@@ -152,8 +152,6 @@ def to_date(config: Mapping[str, Any]) -> Transform:
 def _iso(run: Run, value: Any) -> str | None:
     if isinstance(value, Date):
         value = value.milliseconds
-    if isinstance(value, str):
-        return _iso_of_text(run, value.strip(BLANKS))
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     # A float, since the engine cannot take every int; far beyond any date both are none.
@@ -166,6 +164,7 @@ def _iso_of_text(run: Run, text: str) -> str | None:
         if _DAY.fullmatch(text):
             date.fromisoformat(text)
             return f"{text}T00:00:00.000Z"
+        text = text.strip(BLANKS)
         moment = _MOMENT.fullmatch(text)
         if moment is not None:
             datetime.fromisoformat(moment[1])
