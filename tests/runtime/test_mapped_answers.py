@@ -9,6 +9,8 @@ from tests.flows.conftest import Lines, engine_of, flow, say, talk, use
 
 ANSWER = {"page": {"total": 3}, "cargo": "the answer's own"}
 
+PATTERN = {"type": "replace", "pattern": "(\\d)", "replacement": "<$1>"}
+
 
 def birds(mapping: Any) -> dict[str, Any]:
     return {
@@ -81,3 +83,19 @@ async def test_a_strict_mapping_is_a_failed_call() -> None:
         'key "sum": nothing stands at "page.sum"; page has total\n\non'
     )
     assert len(session.last_turn_tool_calls) == 1
+
+
+async def test_isolated_expressions() -> None:
+    """Where expressions run in processes of their own, those of mappings do too."""
+    mapping = {
+        "type": "object",
+        "mappings": {"n": "{{page.total * 2}}", "t": {"path": "page.total", "transform": PATTERN}},
+    }
+    engine = engine_of(
+        flow(use("birds", variable="r"), say("{{r.n}} {{r.t}}")),
+        tools=[birds(mapping)],
+        expressions="isolated",
+    )
+    session = await talk(engine, "Main")
+    await engine.close()
+    assert session.response == "6 <3>"
