@@ -9,14 +9,16 @@ from __future__ import annotations
 import asyncio
 import ssl
 import zlib
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
 
 import msgspec
 
 from saywhy.tools.http.guard import Guard
+from saywhy.tools.http.progress import CURRENT, Progress
 from saywhy.tools.http.request import HttpRequest
 from saywhy.tools.http.settings import ENVIRONMENT, HttpSettings
 from saywhy.tools.http.trouble import HttpTrouble
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     import httpx2
 
     from saywhy.tools.http.transport import GuardedTransport, Resolve
+    from saywhy.tools.mcp.client import McpClient
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _PACKED: Final = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": 15}
@@ -39,15 +42,11 @@ class HttpAnswer(msgspec.Struct, frozen=True):
     body: bytes
 
 
-class Progress(msgspec.Struct):
-    """How far an attempt got. Read by whoever cut it short."""
-
-    sent: bool = False
-    """Whether any of the request had been handed to the network."""
-
-
 class HttpClient:
     """The HTTP tools' way out, of one engine."""
+
+    starts_programs = True
+    """Whether MCP servers that are programs may be started."""
 
     def __init__(
         self, settings: HttpSettings | None = None, *, resolve: Resolve | None = None
@@ -56,6 +55,7 @@ class HttpClient:
         self.guard = Guard(self.settings)
         self._resolve = resolve
         self._context: ssl.SSLContext | None = None
+        self._mcp: McpClient | None = None
         self._transports: WeakKeyDictionary[
             asyncio.AbstractEventLoop, dict[str, GuardedTransport]
         ] = WeakKeyDictionary()
@@ -69,7 +69,7 @@ class HttpClient:
         from saywhy.tools.http.transport import httpx2, refused_address, trouble_of
 
         try:
-            url = httpx2.URL(self.destination(request.url))
+            url = _url_of(self.destination(request.url))
         except (httpx2.InvalidURL, ValueError) as error:
             return trouble_of(error, "the address")
         if not url.host:
@@ -84,12 +84,11 @@ class HttpClient:
 
         Raises `HttpTrouble`. Time limits are the caller's.
         """
-        from saywhy.tools.http.transport import httpx2
-
+        CURRENT.set(progress)
         method, body, headers = request.method, request.body, _encoded(request.headers)
-        url = httpx2.URL(self.destination(request.url))
+        url = _url_of(self.destination(request.url))
         for _ in range(self.settings.max_redirects + 1):
-            answer = await self._exchange(method, url, headers, body, progress)
+            answer = await self._exchange(method, url, headers, body)
             target = answer.headers.get("location")
             if answer.status not in REDIRECTS or answer.status in take or target is None:
                 return answer
@@ -104,8 +103,19 @@ class HttpClient:
             answered=True,
         )
 
+    @property
+    def mcp(self) -> McpClient:
+        """The connections to MCP servers, which go out the same way and are closed with ours."""
+        if self._mcp is None:
+            from saywhy.tools.mcp.client import McpClient  # it builds on this module
+
+            self._mcp = McpClient(self)
+        return self._mcp
+
     async def close(self) -> None:
         """Close the connections of the running loop. The client can be used again."""
+        if self._mcp is not None:
+            await self._mcp.close()
         for transport in self._transports.pop(asyncio.get_running_loop(), {}).values():
             await transport.aclose()
 
@@ -117,18 +127,11 @@ class HttpClient:
         url: httpx2.URL,
         headers: list[tuple[bytes, bytes]],
         body: bytes | None,
-        progress: Progress,
     ) -> HttpAnswer:
         from saywhy.tools.http.transport import httpx2, trouble_of
 
-        async def watch(event: str, info: Any) -> None:
-            if event.endswith("send_request_headers.started"):
-                progress.sent = True
-
         try:
-            sent = httpx2.Request(
-                method, url, headers=headers, content=body, extensions={"trace": watch}
-            )
+            sent = httpx2.Request(method, url, headers=headers, content=body)
             response = await self._transport(url).handle_async_request(sent)
             try:
                 content = b"" if method == "HEAD" else await self._read(response, url.host)
@@ -166,13 +169,21 @@ class HttpClient:
         proxy = self._proxy_for(url)
         key = f"{url.scheme} {proxy}"
         if key not in transports:
-            from saywhy.tools.http.transport import GuardedTransport, look_up
-
-            context = self._tls() if url.scheme == "https" else None
-            transports[key] = GuardedTransport(
-                self.settings, self.guard, self._resolve or look_up, context=context, proxy=proxy
-            )
+            transports[key] = self._new_transport(url, proxy)
         return transports[key]
+
+    def own_transport(self, address: str) -> GuardedTransport:
+        """Connections with the same guard and limits, for somebody else to hold and to close."""
+        url = _url_of(address)
+        return self._new_transport(url, self._proxy_for(url))
+
+    def _new_transport(self, url: httpx2.URL, proxy: str) -> GuardedTransport:
+        from saywhy.tools.http.transport import GuardedTransport, look_up
+
+        context = self._tls() if url.scheme == "https" else None
+        return GuardedTransport(
+            self.settings, self.guard, self._resolve or look_up, context=context, proxy=proxy
+        )
 
     def _proxy_for(self, url: httpx2.URL) -> str:
         if self.settings.proxies != ENVIRONMENT:
@@ -222,6 +233,14 @@ class _Unpacker:
                 "AnswerUnreadable",
                 answered=True,
             ) from None
+
+
+@lru_cache(maxsize=256)
+def _url_of(address: str) -> httpx2.URL:
+    """The address read; most tools call one and the same again and again."""
+    from saywhy.tools.http.transport import httpx2
+
+    return httpx2.URL(address)
 
 
 def _encoded(headers: tuple[tuple[str, str], ...]) -> list[tuple[bytes, bytes]]:

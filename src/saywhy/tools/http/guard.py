@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Final, TypeAlias
 
@@ -23,6 +24,7 @@ _NAT64: Final = IPv6Network("64:ff9b::/96")
 _SHARED: Final = IPv4Network("100.64.0.0/10")
 
 
+@lru_cache(maxsize=1024)
 def kind_of(address: str) -> str:
     """What keeps an address off the public internet, `loopback`; empty for a public one.
 
@@ -60,6 +62,7 @@ def _inside(address: Address) -> IPv4Address | None:
     return None
 
 
+@lru_cache(maxsize=1024)
 def _literal(host: str) -> bool:
     try:
         ipaddress.ip_address(host.partition("%")[0])

@@ -12,8 +12,9 @@ import msgspec
 
 from saywhy.tools.http.address import Unfit
 from saywhy.tools.http.answer import status_trouble, value_of
-from saywhy.tools.http.client import HttpAnswer, HttpClient, Progress
+from saywhy.tools.http.client import HttpAnswer, HttpClient
 from saywhy.tools.http.pause import pause_seconds
+from saywhy.tools.http.progress import Progress
 from saywhy.tools.http.request import WITHOUT_BODY, HttpRequest, build
 from saywhy.tools.http.secrets import masked
 from saywhy.tools.http.trouble import HttpTrouble

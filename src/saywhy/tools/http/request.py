@@ -7,6 +7,7 @@ spec: flow-engine 6.3
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
@@ -57,7 +58,7 @@ def build(
     """
     definition = _definition(tool, filled or {})
     implementation: Mapping[str, Any] = definition["implementation"]
-    credentials = credentials_of(definition)
+    credentials, secrets = _proof(definition) if filled else _fixed_proof(tool)
     signed, signatures = _signed(credentials, arguments)
     method = method_of(tool)
     rest = dict(signed)
@@ -86,7 +87,19 @@ def build(
     _put(headers, _pairs(implementation.get("authHeaders")))
     _put(headers, _pairs(implementation.get("headers")))
     _put(headers, signatures)
-    return HttpRequest(method, url, tuple(headers.values()), body, _unique(credentials, definition))
+    return HttpRequest(method, url, tuple(headers.values()), body, secrets)
+
+
+def _proof(definition: Mapping[str, Any]) -> tuple[Credentials, tuple[str, ...]]:
+    """The credentials of a definition, and all that is secret in it."""
+    credentials = credentials_of(definition)
+    return credentials, tuple(dict.fromkeys((*credentials.secrets, *secrets_of(definition))))
+
+
+@lru_cache(maxsize=512)
+def _fixed_proof(tool: Tool) -> tuple[Credentials, tuple[str, ...]]:
+    """Those of a tool whose definition holds no expressions: always the same."""
+    return _proof(tool.raw)
 
 
 def _definition(tool: Tool, filled: Mapping[str, str]) -> Mapping[str, Any]:
@@ -100,10 +113,6 @@ def _definition(tool: Tool, filled: Mapping[str, str]) -> Mapping[str, Any]:
             "only a flow's step can evaluate the expressions of a tool",
         )
     return filled_definition(tool, filled)
-
-
-def _unique(credentials: Credentials, definition: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*credentials.secrets, *secrets_of(definition))))
 
 
 def _signed(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from saywhy.expr.numbers import number_text
 from saywhy.tools.arguments import json_view
@@ -30,17 +30,23 @@ def text_of(value: Any) -> str:
 
 def json_text(value: Any) -> str:
     """A value as compact JSON; whole numbers have no `.0`."""
-    return json.dumps(_whole(json_view(value)), ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode(_ready(value))
 
 
-def _whole(value: Any) -> Any:
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+def _ready(value: Any) -> Any:
+    """A plain tree as JSON can hold it: dates as text, what is no number as null."""
+    if type(value) is str:
+        return value if value.isascii() else json_view(value)
+    if isinstance(value, dict):
+        return {name: _ready(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_ready(item) for item in value]
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
-    if isinstance(value, list):
-        return [_whole(item) for item in value]
-    if isinstance(value, dict):
-        return {name: _whole(item) for name, item in value.items()}
-    return value
+    return json_view(value)
 
 
 def at_path(value: Any, path: Sequence[str]) -> Any:

@@ -18,6 +18,7 @@ import httpcore2
 import httpx2
 
 from saywhy.tools.http.guard import Guard
+from saywhy.tools.http.progress import CURRENT
 from saywhy.tools.http.settings import HttpSettings
 from saywhy.tools.http.trouble import HttpTrouble
 
@@ -35,7 +36,74 @@ async def look_up(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-class GuardedNetwork(httpcore2.AsyncNetworkBackend):
+class WatchedStream(httpcore2.AsyncNetworkStream):
+    """A connection that marks the attempt whose request it was handed."""
+
+    def __init__(self, inner: httpcore2.AsyncNetworkStream) -> None:
+        self._inner = inner
+
+    async def read(
+        self,
+        max_bytes: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - the library's own word
+    ) -> bytes:
+        """What came, at most this much."""
+        return await self._inner.read(max_bytes, timeout)
+
+    async def write(
+        self,
+        buffer: bytes,
+        timeout: float | None = None,  # noqa: ASYNC109 - the library's own word
+    ) -> None:
+        """Hand over a part of the request. Marked before: a cut in the middle may be too late."""
+        progress = CURRENT.get()
+        if progress is not None:
+            progress.sent = True
+        await self._inner.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await self._inner.aclose()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the library's own word
+    ) -> httpcore2.AsyncNetworkStream:
+        """The same connection, secured. What the handshake writes is no request."""
+        return WatchedStream(await self._inner.start_tls(ssl_context, server_hostname, timeout))
+
+    def get_extra_info(self, info: str) -> Any:
+        """What the library asks of a connection."""
+        return self._inner.get_extra_info(info)
+
+
+class WatchedNetwork(httpcore2.AsyncNetworkBackend):
+    """Connects to where it is told, a proxy for instance, and watches what is sent."""
+
+    def __init__(self) -> None:
+        self._plain = cast("httpcore2.AsyncNetworkBackend", httpcore2.AnyIOBackend())
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - the library's own word
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        """A watched connection."""
+        return WatchedStream(
+            await self._plain.connect_tcp(host, port, timeout, local_address, socket_options)
+        )
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+
+class GuardedNetwork(WatchedNetwork):
     """Connects to addresses that the guard allows.
 
     The name is looked up once and the connection made to what was found and judged: a name server
@@ -43,9 +111,9 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
     """
 
     def __init__(self, guard: Guard, resolve: Resolve) -> None:
+        super().__init__()
         self._guard = guard
         self._resolve = resolve
-        self._plain = cast("httpcore2.AsyncNetworkBackend", httpcore2.AnyIOBackend())
 
     async def connect_tcp(
         self,
@@ -61,7 +129,7 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
             patience = FIRST_TRY_SECONDS if number < len(addresses) else None
             try:
                 async with asyncio.timeout(patience):
-                    return await self._plain.connect_tcp(
+                    return await super().connect_tcp(
                         address, port, timeout, local_address, socket_options
                     )
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout, TimeoutError):
@@ -75,10 +143,6 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
         if addresses and not allowed:
             raise refused_address(reasons[0])
         return allowed
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        await asyncio.sleep(seconds)
 
 
 def refused_address(reason: str) -> HttpTrouble:
@@ -111,7 +175,10 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
                 scheme=url.url.raw_scheme, host=url.url.raw_host, port=url.url.port, target=b"/"
             )
             self._pool: httpcore2.AsyncConnectionPool = httpcore2.AsyncHTTPProxy(
-                proxy_url=target, proxy_auth=url.raw_auth, **options
+                proxy_url=target,
+                proxy_auth=url.raw_auth,
+                network_backend=WatchedNetwork(),
+                **options,
             )
         else:
             network = GuardedNetwork(guard, resolve)
