@@ -195,6 +195,12 @@ class DamagedSession(CallerError):
         super().__init__(f"{where}: {problem}" if where else problem)
 
 
+class DocumentTooLarge(DamagedSession):
+    """A compressed document would grow beyond every session that could be meant."""
+
+    name = "DocumentTooLarge"
+
+
 class SessionBusy(CallerError):
     """Another turn of this conversation is being run. Wait for it, then send the message again."""
 
@@ -207,6 +213,36 @@ class QueueFull(CallerError):
     name = "QueueFull"
 
 
+class PersistenceMismatch(CallerError):
+    """A conversation keeps the `action_persistence` it began with. This message was not accepted.
+
+    Go on with it on an engine that has the same.
+    """
+
+    name = "PersistenceMismatch"
+
+
+class TurnHeld(CallerError):
+    """A turn that was interrupted cannot go on here, and what came after it waits behind it.
+
+    Nothing was repeated and nothing is lost. `reasons` say what is missing or different: bring it
+    back, or let somebody decide with `release_held` or `abandon_held`.
+    """
+
+    name = "TurnHeld"
+
+    def __init__(
+        self, session_id: str, turn_no: int, reasons: Sequence[str], hint: str = ""
+    ) -> None:
+        self.session_id = session_id
+        self.turn_no = turn_no
+        self.reasons = tuple(reasons)
+        super().__init__(
+            f'turn {turn_no} of conversation "{session_id}" is held: {"; ".join(reasons)}',
+            hint=hint or "load what is missing and recover(), or see `saywhy held list`",
+        )
+
+
 class Fenced(SaywhyError):
     """Another worker took the conversation over. Drop what was computed; the journal is kept."""
 
@@ -217,6 +253,12 @@ class OutsideError(SaywhyError):
     """Something outside failed: a tool, a model, a network. May be tried again where harmless."""
 
     name = "OutsideError"
+
+
+class LibraryMissing(OutsideError):
+    """What is stored needs an optional library that is not installed. Nothing was changed."""
+
+    name = "LibraryMissing"
 
 
 class RunError(SaywhyError):

@@ -12,9 +12,12 @@ from pathlib import Path
 import pytest
 
 from saywhy.errors import CallerError
+from saywhy.stores import sqlite_turn
 from saywhy.stores.migrations import MIGRATIONS, migrate
 from saywhy.stores.sqlite import SqliteStore
 from saywhy.stores.sqlite_file import connect
+
+KNOWN = [migration.__name__ for migration in MIGRATIONS]
 
 
 @pytest.fixture
@@ -52,7 +55,7 @@ def test_makes_the_tables(db: sqlite3.Connection) -> None:
         "session", "turn", "document", "cursor", "step", "message", "commit", "chart", "outbox",
         "timer", "rate", "migration",
     }  # fmt: skip
-    assert ran(db) == ["m001_conversations"]
+    assert ran(db) == KNOWN
     assert not db.in_transaction
 
 
@@ -64,7 +67,7 @@ def test_runs_each_once_and_in_order(db: sqlite3.Connection) -> None:
     migrate(db, longer)
     migrate(db, (*longer, m901_fills_it))
     migrate(db, (*longer, m901_fills_it))
-    assert ran(db) == ["m001_conversations", "m900_adds_a_table", "m901_fills_it"]
+    assert ran(db) == [*KNOWN, "m900_adds_a_table", "m901_fills_it"]
     assert db.execute("SELECT x FROM added").fetchall() == [(1,)]
 
 
@@ -80,7 +83,7 @@ def test_a_broken_one_leaves_nothing(db: sqlite3.Connection) -> None:
     with pytest.raises(sqlite3.OperationalError, match="missing"):
         migrate(db, (*MIGRATIONS, m900_adds_a_table, m901_fills_it, m902_breaks))
     assert "added" not in names(db)
-    assert ran(db) == ["m001_conversations"]
+    assert ran(db) == KNOWN
     migrate(db, (*MIGRATIONS, m900_adds_a_table, m901_fills_it))
     assert db.execute("SELECT x FROM added").fetchall() == [(1,)]
 
@@ -97,7 +100,30 @@ def test_refuses_a_newer_file(db: sqlite3.Connection, tmp_path: Path) -> None:
     assert refusal.value.hint == (
         "upgrade saywhy, or open a copy of the file from before the upgrade"
     )
-    assert ran(db) == ["m001_conversations", "m900_adds_a_table", "m901_fills_it"]
+    assert ran(db) == [*KNOWN, "m900_adds_a_table", "m901_fills_it"]
+
+
+def test_a_file_of_before_goes_on(db: sqlite3.Connection) -> None:
+    """Its conversations are durable ones, with their turns as they were; none is held."""
+    migrate(db, MIGRATIONS[:1])
+    db.execute(
+        "INSERT INTO session (id, user_id, version, fence, done_no, ended_no, lease_until)"
+        " VALUES ('c1', 'ann', 3, 9, 3, 3, 7)"
+    )
+    db.execute(
+        "INSERT INTO turn (session_key, turn_no, message_id, status, fence, accepted)"
+        " VALUES (1, 4, 'm4', 'running', 9, 7)"
+    )
+    migrate(db)
+    assert db.execute("SELECT id, mode, lease_until FROM session").fetchall() == [
+        ("c1", "durable", 7)
+    ]
+    assert db.execute("SELECT status, held_since, released FROM turn").fetchall() == [
+        ("running", None, None)
+    ]
+    claimed = sqlite_turn.claim(db, "w", 1000, None, "durable")
+    assert claimed is not None
+    assert (claimed.turn_no, claimed.version, claimed.released) == (4, 3, None)
 
 
 def test_many_may_open_a_new_file_at_once(tmp_path: Path) -> None:
@@ -109,7 +135,7 @@ def test_many_may_open_a_new_file_at_once(tmp_path: Path) -> None:
             return ran(db)
 
     with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(open_and_migrate, range(8))) == [["m001_conversations"]] * 8
+        assert list(pool.map(open_and_migrate, range(8))) == [KNOWN] * 8
 
 
 def test_every_table_of_a_person_is_forgotten(tmp_path: Path) -> None:

@@ -9,7 +9,13 @@ from types import ModuleType
 
 import pytest
 
-from saywhy.stores import sqlite_beside, sqlite_journal, sqlite_reads, sqlite_turn
+from saywhy.stores import (
+    sqlite_beside,
+    sqlite_held,
+    sqlite_journal,
+    sqlite_reads,
+    sqlite_turn,
+)
 from saywhy.stores.migrations import migrate
 
 VERBS = ("SELECT", "INSERT", "UPDATE", "DELETE")
@@ -34,7 +40,7 @@ def statements_of(module: ModuleType) -> Iterator[tuple[str, str]]:
 
 STATEMENTS = [
     found
-    for module in (sqlite_turn, sqlite_journal, sqlite_reads, sqlite_beside)
+    for module in (sqlite_turn, sqlite_journal, sqlite_reads, sqlite_beside, sqlite_held)
     for found in statements_of(module)
 ]
 

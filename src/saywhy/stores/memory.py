@@ -8,18 +8,21 @@ changes it, is in `memory_session`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from types import TracebackType
 from typing import Self
 
 from saywhy.clock import Clock, SystemClock
 from saywhy.stores.bell import Bell
+from saywhy.stores.held import StoredHeld
 from saywhy.stores.memory_session import MemorySession
 from saywhy.stores.refusals import (
     check_prune,
     check_rate,
     fenced,
+    lease_runs,
+    other_mode,
     other_owner,
     turn_open,
     version_moved,
@@ -33,6 +36,7 @@ from saywhy.stores.store import (
     Claim,
     FailStatus,
     JournalEntry,
+    Mode,
     Prior,
     Rows,
     StoredCommit,
@@ -79,9 +83,15 @@ class MemoryStore:
         await self.close()
 
     async def accept(
-        self, session_id: str, message_id: str, input: bytes, *, user_id: str
+        self,
+        session_id: str,
+        message_id: str,
+        input: bytes,
+        *,
+        user_id: str,
+        mode: Mode = "durable",
     ) -> Accepted:
-        session = self._for_user(session_id, user_id)
+        session = self._for_user(session_id, user_id, mode)
         accepted = session.accept(message_id, input, self._clock.now(), self._max_queued)
         self._note_open(session)
         if accepted.status == "new":
@@ -89,10 +99,16 @@ class MemoryStore:
         return accepted
 
     async def claim(
-        self, worker: str, ttl_seconds: float = LEASE_SECONDS, session_id: str | None = None
+        self,
+        worker: str,
+        ttl_seconds: float = LEASE_SECONDS,
+        session_id: str | None = None,
+        mode: Mode | None = None,
     ) -> Claim | None:
-        session = self._oldest() if session_id is None else self._open.get(session_id)
-        return session and session.claim(self._clock.now(), ttl_seconds)
+        session = self._oldest(mode) if session_id is None else self._open.get(session_id)
+        if session is None or mode not in (None, session.mode):
+            return None
+        return session.claim(self._clock.now(), ttl_seconds)
 
     async def accept_and_claim(
         self,
@@ -103,8 +119,9 @@ class MemoryStore:
         user_id: str,
         worker: str,
         ttl_seconds: float = LEASE_SECONDS,
+        mode: Mode = "durable",
     ) -> tuple[Accepted, Claim | None]:
-        session = self._for_user(session_id, user_id)
+        session = self._for_user(session_id, user_id, mode)
         accepted = session.accept(message_id, input, self._clock.now(), self._max_queued)
         self._note_open(session)
         if accepted.status in ("done", "ended"):
@@ -195,12 +212,48 @@ class MemoryStore:
         turn.error = why
         self._end(session, claim, doc, messages)
 
-    async def save(self, session_id: str, user_id: str, doc: bytes, version: int) -> int:
+    async def hold(self, claim: Claim, why: str) -> None:
+        self._held(claim).hold(claim, why, self._clock.now())
+        self._bell.ring()
+
+    async def held(
+        self, session_id: str | None = None, limit: int = 100, after: str = ""
+    ) -> tuple[StoredHeld, ...]:
+        wanted = self._open if session_id is None else {session_id}
+        ids = sorted(one for one in wanted if session_id is not None or one > after)
+        found = (self._open[one].stored_held() for one in ids if one in self._open)
+        return tuple(islice((one for one in found if one is not None), limit))
+
+    async def release(self, session_id: str, turn_no: int, note: str | None = None) -> bool:
+        session = self._sessions.get(session_id)
+        released = session is not None and session.release(turn_no, note, self._clock.now())
+        self._bell.ring()
+        return released
+
+    async def abandon(self, session_id: str, turn_no: int, why: str) -> bool:
+        if not await self.release(session_id, turn_no):
+            return False
+        claim = self._sessions[session_id].claim(self._clock.now(), 0)
+        assert claim is not None, "it was released just now"
+        await self.fail(claim, "cancelled", why)
+        return True
+
+    async def recode(self, session_id: str, change: Callable[[bytes], bytes]) -> int:
+        session = self._sessions.get(session_id)
+        if session is None:
+            return 0
+        if session.lease_runs(self._clock.now()):
+            raise lease_runs(session_id)
+        return session.recode(change)
+
+    async def save(
+        self, session_id: str, user_id: str, doc: bytes, version: int, mode: Mode = "durable"
+    ) -> int:
         found = self._sessions.get(session_id)
         current = found.version if found else 0
         if current != version:
             raise version_moved(session_id, current, version)
-        session = self._for_user(session_id, user_id)
+        session = self._for_user(session_id, user_id, mode)
         if session.lease_until is not None:
             raise turn_open(session_id)
         session.doc = doc
@@ -326,12 +379,14 @@ class MemoryStore:
     async def wait_work(self, timeout_seconds: float) -> None:
         await self._bell.wait(timeout_seconds)
 
-    def _for_user(self, session_id: str, user_id: str) -> MemorySession:
+    def _for_user(self, session_id: str, user_id: str, mode: Mode) -> MemorySession:
         session = self._sessions.get(session_id)
         if session is None:
-            session = self._sessions[session_id] = MemorySession(session_id, user_id)
+            session = self._sessions[session_id] = MemorySession(session_id, user_id, mode)
         elif session.user_id != user_id:
             raise other_owner(session_id, user_id)
+        elif session.mode != mode:
+            raise other_mode(session_id, session.mode, mode)
         return session
 
     def _held(self, claim: Claim) -> MemorySession:
@@ -352,9 +407,10 @@ class MemoryStore:
         else:
             self._open[session.session_id] = session
 
-    def _oldest(self) -> MemorySession | None:
+    def _oldest(self, mode: Mode | None) -> MemorySession | None:
         """The conversation whose turn waited longest; one with a running lease may come out too."""
-        return min(self._open.values(), key=lambda item: item.lease_until or 0.0, default=None)
+        found = (item for item in self._open.values() if mode in (None, item.mode))
+        return min(found, key=lambda item: item.lease_until or 0.0, default=None)
 
     def _next_id(self) -> int:
         self._last_id += 1

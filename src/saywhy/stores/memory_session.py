@@ -6,11 +6,13 @@ The rules are those of `store`; the maps of conversations, timers and the rest a
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import cast
 
 import msgspec
 
+from saywhy.stores.held import HELD_UNTIL, StoredHeld
 from saywhy.stores.refusals import message_taken, no_such_call, queue_full
 from saywhy.stores.store import (
     MAX_EARLIER,
@@ -19,6 +21,7 @@ from saywhy.stores.store import (
     Call,
     Claim,
     JournalEntry,
+    Mode,
     Prior,
     Rows,
     StepStatus,
@@ -62,6 +65,8 @@ class MemoryTurn:
     error: str | None = None
     doc: bytes | None = None
     ended: float | None = None
+    held_since: float | None = None
+    released: str | None = None
     steps: dict[int, list[_Attempt]] = field(default_factory=dict[int, list[_Attempt]])
     commits: dict[int, bytes] = field(default_factory=dict[int, bytes])
 
@@ -149,6 +154,7 @@ class MemorySession:
 
     session_id: str
     user_id: str
+    mode: Mode = "durable"
     version: int = 0
     doc: bytes | None = None
     fence: int = 0
@@ -162,8 +168,13 @@ class MemorySession:
     def stored(self) -> StoredSession:
         running = self.lease_until is not None
         return StoredSession(
-            self.session_id, self.user_id, self.version, self.doc, running, len(self.turns)
-        )
+            self.session_id, self.user_id, self.version, self.doc, running, len(self.turns),
+            self.mode, self.is_held,
+        )  # fmt: skip
+
+    @property
+    def is_held(self) -> bool:
+        return self.lease_until == HELD_UNTIL
 
     def accept(self, message_id: str, input: bytes, now: float, most: int) -> Accepted:
         known = self.by_message.get(message_id)
@@ -176,11 +187,11 @@ class MemorySession:
         self.by_message[message_id] = turn_no
         if self.lease_until is None:
             self.lease_until = now
-        return Accepted("new", turn_no)
+        return Accepted("new", turn_no, held=self.is_held)
 
     def _seen(self, turn: MemoryTurn) -> Accepted:
-        if turn.status in ("queued", "running"):
-            return Accepted("running", turn.turn_no)
+        if turn.status in ("queued", "running", "held"):
+            return Accepted("running", turn.turn_no, held=self.is_held)
         if turn.status == "done":
             return Accepted("done", turn.turn_no, turn.reply)
         return Accepted("ended", turn.turn_no, error=turn.error)
@@ -195,7 +206,7 @@ class MemorySession:
         return Claim(
             self.session_id, self.user_id, turn.turn_no, turn.message_id, self.fence, self.version,
             cast(bytes, turn.input), self.doc, turn.doc, merged(turn.journal()), self._earlier(),
-            turn.salt,
+            turn.salt, released=turn.released,
         )  # fmt: skip
 
     def _earlier(self) -> tuple[JournalEntry, ...]:
@@ -222,6 +233,44 @@ class MemorySession:
         self.ended_no = claim.turn_no
         self.turns[claim.turn_no].ended = now
         self.lease_until = now if self.ended_no < len(self.turns) else None
+
+    def hold(self, claim: Claim, why: str, now: float) -> None:
+        turn = self.turns[claim.turn_no]
+        turn.status, turn.error = "held", why
+        turn.held_since = now if turn.held_since is None else turn.held_since
+        self.fence += 1
+        self.lease_until = HELD_UNTIL
+
+    def release(self, turn_no: int, note: str | None, now: float) -> bool:
+        turn = self.turns.get(turn_no)
+        if turn is None or turn.status != "held":
+            return False
+        turn.status, turn.error, turn.held_since = "queued", None, None
+        turn.released = note or turn.released
+        self.lease_until = now
+        return True
+
+    def stored_held(self) -> StoredHeld | None:
+        if not self.is_held:
+            return None
+        turn = self.turns[self.ended_no + 1]
+        return StoredHeld(
+            self.session_id, self.user_id, turn.turn_no, turn.message_id, turn.held_since or 0.0,
+            turn.error or "", turn.doc, turn.released,
+        )  # fmt: skip
+
+    def lease_runs(self, now: float) -> bool:
+        return self.lease_until is not None and now < self.lease_until < HELD_UNTIL
+
+    def recode(self, change: Callable[[bytes], bytes]) -> int:
+        """Both documents anew, or neither, should `change` raise."""
+        turn = self.turns.get(self.ended_no + 1)
+        old = (self.doc, turn and turn.doc)
+        new = tuple(doc and change(doc) for doc in old)
+        self.doc = new[0]
+        if turn is not None:
+            turn.doc = new[1]
+        return sum(one != other for one, other in zip(old, new, strict=True))
 
     def prune(self, before: float, limit: int) -> int:
         """Prune the oldest turns that ended before a moment; gives how many."""

@@ -77,7 +77,20 @@ _TABLES: Final = (
     "CREATE INDEX rate_until ON rate (until)",
 )
 
-MIGRATIONS: Final[tuple[Migration, ...]] = (m001_conversations,)
+
+def m002_held_turns_and_modes(db: sqlite3.Connection) -> None:
+    """A turn can be held, and a conversation keeps the mode it began with.
+
+    A held turn's conversation has a lease that never ends (`HELD_UNTIL`), so that no older
+    statement has to know of it; the index finds these few without reading the others.
+    """
+    db.execute("ALTER TABLE session ADD COLUMN mode TEXT NOT NULL DEFAULT 'durable'")
+    db.execute("ALTER TABLE turn ADD COLUMN held_since INTEGER")
+    db.execute("ALTER TABLE turn ADD COLUMN released TEXT")
+    db.execute("CREATE INDEX session_held ON session (id) WHERE lease_until = 4611686018427387904")
+
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (m001_conversations, m002_held_turns_and_modes)
 
 
 def migrate(db: sqlite3.Connection, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:

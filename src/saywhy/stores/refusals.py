@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from saywhy.errors import CallerError, Fenced, QueueFull, SessionBusy
-from saywhy.stores.store import Claim
+from saywhy.errors import CallerError, Fenced, PersistenceMismatch, QueueFull, SessionBusy
+from saywhy.stores.store import Claim, Mode
 
 
 def fenced(claim: Claim) -> Fenced:
@@ -25,6 +25,24 @@ def other_owner(session_id: str, user_id: str) -> CallerError:
     return CallerError(
         f'conversation "{session_id}" belongs to another user than "{user_id}"',
         hint="use a conversation id of that user's own",
+    )
+
+
+def other_mode(session_id: str, current: Mode, mode: Mode) -> PersistenceMismatch:
+    """What is on record of a conversation would mean something else from here on."""
+    return PersistenceMismatch(
+        f'conversation "{session_id}" began with action_persistence "{current}" and keeps to it; '
+        f'"{mode}" was asked for',
+        hint=f'go on with it on an engine with action_persistence="{current}"; this message was '
+        "not accepted",
+    )
+
+
+def lease_runs(session_id: str) -> SessionBusy:
+    """Somebody works on the conversation, and would write over what is changed now."""
+    return SessionBusy(
+        f'somebody is running a turn of conversation "{session_id}"',
+        hint="wait for its end, or stop the program that runs it and wait for the end of its lease",
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -17,10 +17,12 @@ from typing import Final, Self
 
 from saywhy.errors import CallerError
 from saywhy.stores import sqlite_beside as beside
+from saywhy.stores import sqlite_held as holding
 from saywhy.stores import sqlite_journal as journal
 from saywhy.stores import sqlite_reads as reads
 from saywhy.stores import sqlite_turn as turn
 from saywhy.stores.bell import Bell
+from saywhy.stores.held import StoredHeld
 from saywhy.stores.migrations import check_migrated, migrate
 from saywhy.stores.refusals import check_prune, check_rate
 from saywhy.stores.sqlite_file import (
@@ -41,6 +43,7 @@ from saywhy.stores.store import (
     Claim,
     FailStatus,
     JournalEntry,
+    Mode,
     Prior,
     Rows,
     StoredCommit,
@@ -143,19 +146,29 @@ class SqliteStore:
         return self._opened
 
     async def accept(
-        self, session_id: str, message_id: str, input: bytes, *, user_id: str
+        self,
+        session_id: str,
+        message_id: str,
+        input: bytes,
+        *,
+        user_id: str,
+        mode: Mode = "durable",
     ) -> Accepted:
         accepted = await self._writer.do(
-            turn.accept, session_id, message_id, input, user_id, self._max_queued
+            turn.accept, session_id, message_id, input, user_id, self._max_queued, mode
         )
         if accepted.status == "new":
             self._bell.ring()
         return accepted
 
     async def claim(
-        self, worker: str, ttl_seconds: float = LEASE_SECONDS, session_id: str | None = None
+        self,
+        worker: str,
+        ttl_seconds: float = LEASE_SECONDS,
+        session_id: str | None = None,
+        mode: Mode | None = None,
     ) -> Claim | None:
-        return await self._writer.do(turn.claim, worker, _ms(ttl_seconds), session_id)
+        return await self._writer.do(turn.claim, worker, _ms(ttl_seconds), session_id, mode)
 
     async def accept_and_claim(
         self,
@@ -166,10 +179,12 @@ class SqliteStore:
         user_id: str,
         worker: str,
         ttl_seconds: float = LEASE_SECONDS,
+        mode: Mode = "durable",
     ) -> tuple[Accepted, Claim | None]:
         return await self._writer.do(
             turn.accept_and_claim,
             session_id, message_id, input, user_id, worker, _ms(ttl_seconds), self._max_queued,
+            mode,
         )  # fmt: skip
 
     async def renew(self, claim: Claim, ttl_seconds: float = LEASE_SECONDS) -> bool:
@@ -234,8 +249,32 @@ class SqliteStore:
         )  # fmt: skip
         self._bell.ring()
 
-    async def save(self, session_id: str, user_id: str, doc: bytes, version: int) -> int:
-        return await self._writer.do(turn.save, session_id, user_id, doc, version)
+    async def hold(self, claim: Claim, why: str) -> None:
+        await self._writer.do(holding.hold, claim, why)
+        self._bell.ring()
+
+    async def held(
+        self, session_id: str | None = None, limit: int = 100, after: str = ""
+    ) -> tuple[StoredHeld, ...]:
+        return await self._readers.do(holding.held, session_id, limit, after)
+
+    async def release(self, session_id: str, turn_no: int, note: str | None = None) -> bool:
+        released = await self._writer.do(holding.release, session_id, turn_no, note)
+        self._bell.ring()
+        return released
+
+    async def abandon(self, session_id: str, turn_no: int, why: str) -> bool:
+        ended = await self._writer.do(holding.abandon, session_id, turn_no, why)
+        self._bell.ring()
+        return ended
+
+    async def recode(self, session_id: str, change: Callable[[bytes], bytes]) -> int:
+        return await self._writer.do(holding.recode, session_id, change)
+
+    async def save(
+        self, session_id: str, user_id: str, doc: bytes, version: int, mode: Mode = "durable"
+    ) -> int:
+        return await self._writer.do(turn.save, session_id, user_id, doc, version, mode)
 
     async def put_charts(self, docs: Mapping[str, bytes]) -> None:
         await self._writer.do(beside.put_charts, tuple(docs.items()))

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, TypeVar, TypeVarTuple
 
+from saywhy.stores.held import HELD_UNTIL
 from saywhy.stores.sqlite_file import NOW, named
 from saywhy.stores.sqlite_journal import steps_of
 from saywhy.stores.store import (
@@ -31,9 +32,10 @@ Ts = TypeVarTuple("Ts")
 
 READERS: Final = 4
 
-_SESSION = """
+_SESSION = f"""
 SELECT s.id, s.user_id, s.version, d.doc, s.lease_until IS NOT NULL,
-       (SELECT coalesce(max(turn_no), 0) FROM turn WHERE turn.session_key = s.session_key)
+       (SELECT coalesce(max(turn_no), 0) FROM turn WHERE turn.session_key = s.session_key),
+       s.mode, s.lease_until = {HELD_UNTIL}
 FROM session AS s LEFT JOIN document AS d ON d.session_key = s.session_key
 WHERE """
 _ONE_SESSION: Final = f"{_SESSION} s.id = ?"
@@ -127,8 +129,10 @@ def sessions(
 
 
 def _stored_session(row: tuple[Any, ...]) -> StoredSession:
-    session_id, user_id, version, doc, running, turn_no = row
-    return StoredSession(session_id, user_id, version, doc, bool(running), turn_no)
+    session_id, user_id, version, doc, running, turn_no, mode, held = row
+    return StoredSession(
+        session_id, user_id, version, doc, bool(running), turn_no, mode, bool(held)
+    )
 
 
 def turns(

@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from saywhy.stores import sqlite_journal
+from saywhy.stores.held import HELD_UNTIL
 from saywhy.stores.refusals import (
     fenced,
     message_taken,
+    other_mode,
     other_owner,
     queue_full,
     turn_open,
@@ -25,6 +27,7 @@ from saywhy.stores.store import (
     Blank,
     Claim,
     FailStatus,
+    Mode,
     Rows,
     Timer,
     TurnStatus,
@@ -33,7 +36,7 @@ from saywhy.stores.store import (
 
 _FIND = """
 SELECT s.session_key, s.user_id, s.lease_until, t.turn_no, t.status, t.reply, t.error,
-       s.version, s.fence, s.done_no {}
+       s.version, s.fence, s.done_no, s.mode {}
 FROM session AS s
 LEFT JOIN turn AS t ON t.session_key = s.session_key AND t.message_id = ?
 {}WHERE s.id = ?"""
@@ -43,7 +46,8 @@ _FIND_WHOLE: Final = _FIND.format(
 )
 
 _ADD_SESSION: Final = """
-INSERT INTO session (id, user_id, version, fence, done_no, ended_no) VALUES (?, ?, 0, 0, 0, 0)"""
+INSERT INTO session (id, user_id, mode, version, fence, done_no, ended_no)
+VALUES (?, ?, ?, 0, 0, 0, 0)"""
 
 _ADD_TURN: Final = f"""
 INSERT INTO turn (session_key, turn_no, message_id, status, fence, accepted, salt, input)
@@ -63,10 +67,11 @@ _CLAIM = f"""
 UPDATE session SET fence = fence + 1, owner = ?, lease_until = {NOW} + ?
 WHERE {{}} AND lease_until <= {NOW}
 RETURNING session_key, id, user_id, fence, version, done_no, ended_no"""
-_CLAIM_ONE: Final = _CLAIM.format("id = ?")
+_CLAIM_ONE: Final = _CLAIM.format("id = ? AND mode = coalesce(?, mode)")
 _CLAIM_ANY: Final = _CLAIM.format(
     f"""session_key = (
-    SELECT session_key FROM session WHERE lease_until <= {NOW} ORDER BY lease_until LIMIT 1)"""
+    SELECT session_key FROM session WHERE lease_until <= {NOW} AND mode = coalesce(?, mode)
+    ORDER BY lease_until LIMIT 1)"""
 )
 
 _TAKE_TURN: Final = """
@@ -75,7 +80,7 @@ WHERE session_key = ? AND turn_no = (
     SELECT turn_no FROM turn
     WHERE session_key = ? AND turn_no > ? AND status IN ('queued', 'running')
     ORDER BY turn_no LIMIT 1)
-RETURNING turn_no, message_id, input, salt, turn_key"""
+RETURNING turn_no, message_id, input, salt, turn_key, released"""
 
 _DOCUMENTS: Final = """
 SELECT (SELECT doc FROM document WHERE session_key = ?), (
@@ -125,6 +130,7 @@ class _Found(NamedTuple):
     version: int
     fence: int
     done_no: int
+    mode: Mode
     doc: bytes | None = None
 
 
@@ -135,8 +141,9 @@ def accept(
     input: bytes,
     user_id: str,
     max_queued: int,
+    mode: Mode,
 ) -> Accepted:
-    found = _find(db, _FIND_SHORT, session_id, message_id, user_id)
+    found = _find(db, _FIND_SHORT, session_id, message_id, user_id, mode)
     return _seen(found) or _queue(db, found, (session_id, message_id, input), max_queued)
 
 
@@ -149,8 +156,9 @@ def accept_and_claim(
     worker: str,
     ttl_ms: int,
     max_queued: int,
+    mode: Mode,
 ) -> tuple[Accepted, Claim | None]:
-    found = _find(db, _FIND_WHOLE, session_id, message_id, user_id)
+    found = _find(db, _FIND_WHOLE, session_id, message_id, user_id, mode)
     seen = _seen(found)
     message = (session_id, message_id, input)
     if seen is None and found.lease_until is None:
@@ -159,21 +167,28 @@ def accept_and_claim(
     accepted = seen or _queue(db, found, message, max_queued)
     if accepted.status in ("done", "ended"):
         return accepted, None
-    return accepted, claim(db, worker, ttl_ms, session_id)
+    return accepted, None if accepted.held else claim(db, worker, ttl_ms, session_id)
 
 
 def _find(
-    db: sqlite3.Connection, statement: str, session_id: str, message_id: str, user_id: str
+    db: sqlite3.Connection,
+    statement: str,
+    session_id: str,
+    message_id: str,
+    user_id: str,
+    mode: Mode,
 ) -> _Found:
     """The conversation, which begins here if nobody mentioned it before."""
     row = db.execute(statement, (message_id, session_id)).fetchone()
     if row is None:
-        key = db.execute(_ADD_SESSION, (session_id, user_id)).lastrowid
+        key = db.execute(_ADD_SESSION, (session_id, user_id, mode)).lastrowid
         assert key is not None
-        return _Found(key, user_id, None, None, None, None, None, 0, 0, 0)
+        return _Found(key, user_id, None, None, None, None, None, 0, 0, 0, mode)
     found = _Found(*row)
     if found.user_id != user_id:
         raise other_owner(session_id, user_id)
+    if found.mode != mode:
+        raise other_mode(session_id, found.mode, mode)
     return found
 
 
@@ -181,8 +196,8 @@ def _seen(found: _Found) -> Accepted | None:
     """What became of the message, None if it is new."""
     if found.turn_no is None:
         return None
-    if found.status in ("queued", "running"):
-        return Accepted("running", found.turn_no)
+    if found.status in ("queued", "running", "held"):
+        return Accepted("running", found.turn_no, held=found.lease_until == HELD_UNTIL)
     if found.status == "done":
         return Accepted("done", found.turn_no, found.reply)
     return Accepted("ended", found.turn_no, error=found.error)
@@ -198,7 +213,7 @@ def _queue(
     if turn_no - db.execute(_ENDED_NO, (found.session_key,)).fetchone()[0] > max_queued:
         raise queue_full(session_id, max_queued)
     db.execute(_WAIT, (found.session_key,))
-    return Accepted("new", turn_no)
+    return Accepted("new", turn_no, held=found.lease_until == HELD_UNTIL)
 
 
 def _start(
@@ -217,21 +232,27 @@ def _start(
     return Accepted("new", turn_no), claimed
 
 
-def claim(db: sqlite3.Connection, worker: str, ttl_ms: int, session_id: str | None) -> Claim | None:
+def claim(
+    db: sqlite3.Connection,
+    worker: str,
+    ttl_ms: int,
+    session_id: str | None,
+    mode: Mode | None = None,
+) -> Claim | None:
     if session_id is None:
-        rows = db.execute(_CLAIM_ANY, (worker, ttl_ms)).fetchall()
+        rows = db.execute(_CLAIM_ANY, (worker, ttl_ms, mode)).fetchall()
     else:
-        rows = db.execute(_CLAIM_ONE, (worker, ttl_ms, session_id)).fetchall()
+        rows = db.execute(_CLAIM_ONE, (worker, ttl_ms, session_id, mode)).fetchall()
     if not rows:
         return None
     key, found_id, user_id, fence, version, done_no, ended_no = rows[0]
     taken = db.execute(_TAKE_TURN, (fence, key, key, ended_no)).fetchall()
-    turn_no, message_id, words, salt, turn_key = taken[0]  # no lease without an open turn
+    turn_no, message_id, words, salt, turn_key, released = taken[0]  # no lease without an open turn
     doc, cursor = db.execute(_DOCUMENTS, (key, key)).fetchone()
     journal = () if cursor is None else merged(sqlite_journal.steps_of(db, turn_key))
     return Claim(
         found_id, user_id, turn_no, message_id, fence, version, words, doc, cursor, journal,
-        sqlite_journal.earlier_steps(db, key, done_no, turn_no), salt, turn_key,
+        sqlite_journal.earlier_steps(db, key, done_no, turn_no), salt, turn_key, released,
     )  # fmt: skip
 
 
@@ -284,8 +305,10 @@ def fail(
     _add_rows(db, key, claim, messages, commits)
 
 
-def save(db: sqlite3.Connection, session_id: str, user_id: str, doc: bytes, version: int) -> int:
-    found = _find(db, _FIND_SHORT, session_id, "", user_id)
+def save(
+    db: sqlite3.Connection, session_id: str, user_id: str, doc: bytes, version: int, mode: Mode
+) -> int:
+    found = _find(db, _FIND_SHORT, session_id, "", user_id, mode)
     if found.version != version:
         raise version_moved(session_id, found.version, version)
     if found.lease_until is not None:

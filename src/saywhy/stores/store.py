@@ -11,12 +11,14 @@ calls. The values and the protocol are here; `memory` and `sqlite` keep the rows
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from types import TracebackType
 from typing import Final, Literal, Protocol, Self, TypeAlias
 
 import msgspec
+
+from saywhy.stores.held import StoredHeld
 
 LEASE_SECONDS: Final = 30.0
 """How long a claim holds unless it is renewed. Renew at a third of it."""
@@ -29,10 +31,12 @@ MAX_EARLIER: Final = 64
 
 Effect: TypeAlias = Literal["reads", "repeatable", "once"]
 TurnStatus: TypeAlias = Literal[
-    "queued", "running", "done", "cancelled", "unknown", "diverged", "error"
+    "queued", "running", "held", "done", "cancelled", "unknown", "diverged", "error"
 ]
 FailStatus: TypeAlias = Literal["cancelled", "unknown", "diverged", "error"]
 StepStatus: TypeAlias = Literal["asked", "answered", "unknown"]
+Mode: TypeAlias = Literal["durable", "session-only"]
+"""Whether the turns of a conversation write a journal. It is kept from its first message on."""
 Blank: TypeAlias = frozenset[int] | Literal["all"]
 """Which steps' arguments and results are erased when their turn ends, by `seq`."""
 
@@ -43,13 +47,14 @@ Rows: TypeAlias = Sequence[tuple[int, bytes]]
 class Accepted(msgspec.Struct, frozen=True):
     """What became of a message: `new`, still `running`, `done` with its reply, or `ended` without.
 
-    `error` says why a turn ended without a reply.
+    `error` says why a turn ended without a reply. `held`: its turn, or one before it, is held.
     """
 
     status: Literal["new", "running", "done", "ended"]
     turn_no: int
     reply: bytes | None = None
     error: str | None = None
+    held: bool = False
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -105,6 +110,8 @@ class Claim(msgspec.Struct, frozen=True):
     could be guessed from a plain hash."""
     turn_key: int = 0
     """The store's own number for the turn, never given twice; means nothing elsewhere."""
+    released: str | None = None
+    """What was noted when the turn, which had been held, was released."""
 
 
 class Prior(msgspec.Struct, frozen=True):
@@ -146,7 +153,8 @@ class StoredOutput(msgspec.Struct, frozen=True):
 class StoredSession(msgspec.Struct, frozen=True):
     """A conversation at rest or not; `turn_no` is the newest turn, 0 before the first.
 
-    `version` counts the documents stored. `running` is true while a turn waits or is being run.
+    `version` counts the documents stored. `running` is true while a turn waits or is being run, or
+    is `held`.
     """
 
     session_id: str
@@ -155,6 +163,8 @@ class StoredSession(msgspec.Struct, frozen=True):
     doc: bytes | None
     running: bool
     turn_no: int
+    mode: Mode = "durable"
+    held: bool = False
 
 
 class StoredTurn(msgspec.Struct, frozen=True):
@@ -223,21 +233,33 @@ class Store(Protocol):
     ) -> None: ...
 
     async def accept(
-        self, session_id: str, message_id: str, input: bytes, *, user_id: str
+        self,
+        session_id: str,
+        message_id: str,
+        input: bytes,
+        *,
+        user_id: str,
+        mode: Mode = "durable",
     ) -> Accepted:
         """Take a message in; from here on it will be processed to an end or reported.
 
         The same `message_id` again changes nothing and tells what became of the first. Raises
-        `QueueFull` for a new one when too many of this conversation wait.
+        `QueueFull` for a new one when too many of this conversation wait, `PersistenceMismatch`
+        when the conversation has another mode; nothing is changed by either.
         """
         ...
 
     async def claim(
-        self, worker: str, ttl_seconds: float = LEASE_SECONDS, session_id: str | None = None
+        self,
+        worker: str,
+        ttl_seconds: float = LEASE_SECONDS,
+        session_id: str | None = None,
+        mode: Mode | None = None,
     ) -> Claim | None:
         """The lowest unfinished turn of this conversation, or of the one that waited longest.
 
-        None when there is nothing to do, or the lease of somebody else still runs.
+        None when there is nothing to do, the lease of somebody else still runs, or that turn is
+        held. With a `mode`, conversations that have another are passed by.
         """
         ...
 
@@ -250,11 +272,12 @@ class Store(Protocol):
         user_id: str,
         worker: str,
         ttl_seconds: float = LEASE_SECONDS,
+        mode: Mode = "durable",
     ) -> tuple[Accepted, Claim | None]:
         """Take a message in and the right to run it, in one transaction.
 
         The claim may be for an earlier turn that a crash left behind: compare `turn_no`, run it,
-        then `claim` again. Raises `QueueFull` as `accept` does.
+        then `claim` again. Raises what `accept` does.
         """
         ...
 
@@ -328,11 +351,40 @@ class Store(Protocol):
         """
         ...
 
-    async def save(self, session_id: str, user_id: str, doc: bytes, version: int) -> int:
+    async def hold(self, claim: Claim, why: str) -> None:
+        """Let the turn stand still: everything on record of it stays as it is. Raises `Fenced`."""
+        ...
+
+    async def held(
+        self, session_id: str | None = None, limit: int = 100, after: str = ""
+    ) -> tuple[StoredHeld, ...]:
+        """Held turns of one conversation or of all, in the order of their ids, after one."""
+        ...
+
+    async def release(self, session_id: str, turn_no: int, note: str | None = None) -> bool:
+        """Let a held turn be claimed again; the claim brings the newest note. False: none held."""
+        ...
+
+    async def abandon(self, session_id: str, turn_no: int, why: str) -> bool:
+        """End a held turn as `cancelled`, its calls kept on record. False: it is not held."""
+        ...
+
+    async def recode(self, session_id: str, change: Callable[[bytes], bytes]) -> int:
+        """Put what `change` gives in the place of each document, all or none; gives how many.
+
+        The conversation stays the same in every other respect; `change` gives the very document
+        where nothing is to be written. Raises `SessionBusy` while somebody's lease runs.
+        """
+        ...
+
+    async def save(
+        self, session_id: str, user_id: str, doc: bytes, version: int, mode: Mode = "durable"
+    ) -> int:
         """Store a conversation's document between turns; gives its new version.
 
         `version` is the one the document was made from, 0 for a conversation that does not exist.
-        Raises `SessionBusy` while a turn is open, `CallerError` when the version moved on.
+        Raises `SessionBusy` while a turn is open, `CallerError` when the version moved on,
+        `PersistenceMismatch` as `accept` does.
         """
         ...
 
