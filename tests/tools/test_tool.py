@@ -91,7 +91,7 @@ def test_a_bad_definition_raises_all_its_problems() -> None:
         "    known here: local, http, mock, mcp\n"
         "t.json:3:5  /0/implementation/timeout: error: "
         "`timeout` of tool Work must be a number above 0, not -1\n"
-        "    milliseconds; leave it out for 5000 (local) or 20000 (http)"
+        "    milliseconds; leave it out for 5000 (local) or 20000 (http, mcp)"
     )
 
 

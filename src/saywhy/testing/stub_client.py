@@ -13,6 +13,8 @@ class StubClient(HttpClient):
     base every request is refused. Hand it to an engine as `http`.
     """
 
+    starts_programs = False
+
     def __init__(self, base: str) -> None:
         super().__init__(HttpSettings(allow_hosts=("127.0.0.1",), allow_private=("127.0.0.1",)))
         self.base = base.rstrip("/")

@@ -40,7 +40,7 @@ def http_problems(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
     yield from _placeholders(raw, implementation, where)
     for holder, spot in ((raw, place), (implementation, where)):
         yield from _credentials(holder, spot)
-    yield from _expressions(raw, place)
+    yield from expression_problems(raw, place, SPOTS)
 
 
 # ------------------------------------------------------------------ the address
@@ -298,9 +298,11 @@ def _signature(block: Mapping[str, Any], where: Place) -> Iterator[Problem]:
 # ------------------------------------------------------------------ expressions
 
 
-def _expressions(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
+def expression_problems(
+    raw: Mapping[str, Any], place: Place, spots: Sequence[tuple[str, ...]]
+) -> Iterator[Problem]:
     """Expressions in addresses, headers and credentials that do not parse."""
-    for path in SPOTS:
+    for path in spots:
         value: Any = raw
         for step in path:
             value = value.get(step) if isinstance(value, Mapping) else None

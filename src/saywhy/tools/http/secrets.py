@@ -35,7 +35,8 @@ def is_secret_spot(pointer: str) -> bool:
     """Whether what stands at a JSON pointer of a definition is a secret."""
     parts = pointer.split("/")
     key = next((part for part in parts if part in _SECRET_KEYS), "")
-    return bool(key) or ("eaders" in pointer and is_sensitive(parts[-1]))
+    named = "eaders" in pointer or "/server/env/" in pointer
+    return bool(key) or (named and is_sensitive(parts[-1]))
 
 
 _SECRET_KEYS: Final = frozenset(
@@ -61,6 +62,10 @@ def secrets_of(definition: Mapping[str, Any]) -> tuple[str, ...]:
 
 def static_secrets(tool: Tool) -> tuple[str, ...]:
     """The secrets that the tool's file holds; what expressions put in comes with each call."""
+    if tool.implementation.type == "mcp":
+        from saywhy.tools.mcp.server import server_of  # it builds on this module
+
+        return server_of(tool.implementation.raw["server"]).secrets
     return secrets_of(tool.raw) if tool.implementation.type == "http" else ()
 
 

@@ -1,4 +1,4 @@
-"""Where a definition of an HTTP tool holds `{{expressions}}`, and the definition with them filled.
+"""Where a definition of an HTTP or MCP tool holds `{{expressions}}`, and the definition with them filled.
 
 Evaluating them is the flow's business, which knows the variables and records what was read. What it
 hands over is one text for each spot, by JSON pointer. spec: flow-engine 6.3
@@ -10,10 +10,14 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
+from saywhy.tools.http.address import Unfit
 from saywhy.tools.tool import Tool
 
 PROBLEM: Final = "problem"
 """Stands in place of a pointer where an expression gave nothing; with it the reason."""
+
+MCP_SPOTS: Final = tuple(("implementation", "server", name) for name in ("url", "headers", "env"))
+"""Likewise of an MCP tool. Which program runs is never for a conversation to say."""
 
 SPOTS: Final = (
     *((name,) for name in ("apiKey", "hashAuth", "authentication")),
@@ -28,13 +32,14 @@ SPOTS: Final = (
 """The keys of a definition, from its root, below which expressions may stand."""
 
 
+_SPOTS_OF: Final = {"http": SPOTS, "mcp": MCP_SPOTS}
+
+
 @lru_cache(maxsize=512)
 def templates_of(tool: Tool) -> Mapping[str, str]:
     """JSON pointer inside the definition → the text there, wherever a text holds `{{`."""
-    if tool.implementation.type != "http":
-        return {}
     found: dict[str, str] = {}
-    for path in SPOTS:
+    for path in _SPOTS_OF.get(tool.implementation.type, ()):
         value: Any = tool.raw
         for step in path:
             value = value.get(step) if isinstance(value, Mapping) else None
@@ -54,6 +59,19 @@ def texts_at(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...
 def pointer_of(path: tuple[str, ...]) -> str:
     """A path as a JSON pointer."""
     return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in path)
+
+
+def filled_or_unfit(tool: Tool, filled: Mapping[str, str]) -> Mapping[str, Any]:
+    """The definition with its expressions filled in, every one of them. Raises `Unfit`."""
+    if PROBLEM in filled:
+        raise Unfit(filled[PROBLEM], "the step was reached before the variable was set")
+    missing = [one for one in templates_of(tool) if one not in filled]
+    if missing:
+        raise Unfit(
+            f"nothing was put in for the expression at {missing[0]} of tool {tool.name}",
+            "only a flow's step can evaluate the expressions of a tool",
+        )
+    return filled_definition(tool, filled)
 
 
 def filled_definition(tool: Tool, filled: Mapping[str, str]) -> Mapping[str, Any]:
