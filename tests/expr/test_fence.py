@@ -317,6 +317,63 @@ def test_other_operations_without_interruption(run: Runner, source: str, message
     assert (raised.kind, raised.message) == ("RangeError", message)
 
 
+@pytest.fixture(scope="module")
+def patient() -> JavaScript:
+    """An engine that gives each expression some seconds."""
+    return JavaScript(Limits(seconds=5))
+
+
+TWO_TEXTS = "((b, c) => {})('x'.repeat(5e5) + 'y', 'x'.repeat(5e5) + 'z')"
+MANY_TIMES = [
+    "Array(1e5).fill(b).indexOf(c)",
+    "Array(1e5).fill(b).includes(c)",
+    "Array(1e5).fill(b).lastIndexOf(c)",
+    "Array.prototype.indexOf.call({...Array(1e4).fill(b), length: 1e4}, c)",
+    "Array(1e5).fill(b).fill(c, 5e4).sort().length",
+    "Array(1e5).fill(b).fill(c, 5e4).toSorted().length",
+    "Array.prototype.sort.call({...Array(1e4).fill(b), length: 1e4}).length",
+    "new Set(Array(1e5).fill(b)).size",
+    "new Set(Array(1e5).fill(b).values()).size",
+    "new Map(Array(1e5).fill([b, 1])).size",
+]
+
+
+@pytest.mark.parametrize("source", MANY_TIMES)
+def test_a_long_text_many_times(run: Runner, source: str) -> None:
+    """A list that is small, because all of its long items are one, is worked on no longer."""
+    started = time.monotonic()
+    outcome = run(TWO_TEXTS.format(source))
+    assert time.monotonic() - started < 1.0
+    assert isinstance(outcome, Raised)
+    assert outcome.kind == "TimeLimit"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "l.indexOf(b)", "l.indexOf(c)", "l.indexOf(c, -2)", "l.indexOf(c, 2)", "l.indexOf(c, 9)",
+        "l.indexOf(b + c)", "l.includes(c)", "l.includes(c, 2)", "l.includes(b + c)",
+        "l.lastIndexOf(b)", "l.lastIndexOf(b, 1)", "l.lastIndexOf(b, -2)", "l.lastIndexOf(c, -9)",
+        "l.lastIndexOf(b, undefined)", "Array.prototype.includes.call({0: b, length: 1}, b)",
+        "l.toSorted().map(x => [...s].indexOf(x))", "[1, , undefined, ...l].sort().length",
+        "[...new Set(l)].map(x => l.indexOf(x))", "[...new Set(l.values())].length",
+        "[...new Map(l.map(x => [x, 1]))].length",
+        "new Map([...l.map(x => [x, 1]), [c, 3]]).get(c)",
+        "new Set([...l, null]).has(null)", "new Set(l) instanceof Set",
+    ],
+)  # fmt: skip
+def test_a_long_text_some_times(patient: JavaScript, run: Runner, source: str) -> None:
+    """Lists of long texts give what lists of short ones give."""
+    template = (
+        "((b, c) => (l => (s => {})([...new Set(l)]))([b, c, b, c, ...Array(99).fill(b)]))({})"
+    )
+    long = template.format(source, "'x'.repeat(4e5) + 'b', 'x'.repeat(4e5) + 'c'")
+    short = template.format(source, "'b', 'c'")
+    outcome = patient.evaluate(long, Variables({}))
+    assert isinstance(outcome, Evaluated)
+    assert outcome.value == run.value(short)
+
+
 @pytest.mark.parametrize(
     ("source", "expected"),
     [

@@ -37,13 +37,9 @@ CASES: list[dict[str, Any]] = [
 HARMLESS = [case for case in CASES if case.get("expect") != "blocked"]
 HOSTILE = [case for case in CASES if case.get("expect") == "blocked"]
 
-LONG = "(() => { const b = 'x'.repeat(5e5) + 'y', c = 'x'.repeat(5e5) + 'z'; return "
 UNSTOPPABLE = [
-    f"{LONG} Array(1e5).fill(b).indexOf(c) }})()",
-    f"{LONG} Array(1e5).fill(b).includes(c) }})()",
-    f"{LONG} Array(1e5).fill(b).fill(c, 5e4).sort().length }})()",
-    f"{LONG} new Set(Array(1e5).fill(b)).size }})()",
-    "Array(1e6).fill(0.1).join().length",
+    "Array(1e6).fill(Math.PI / 1e300).join().length",
+    "JSON.stringify(Array(1e6).fill(Math.PI / 1e300)).length",
 ]
 """Each a single operation of the engine, in which it never looks at the clock."""
 
@@ -147,7 +143,7 @@ def test_hostile_expressions_are_blocked(shared: Isolated, case: dict[str, Any])
 @pytest.mark.parametrize("source", UNSTOPPABLE)
 def test_what_cannot_be_interrupted_is_killed(source: str) -> None:
     """Where the engine's own limit does not hold, the process ends at the deadline."""
-    engine = Isolated(Limits(deadline_seconds=0.4), size=1)
+    engine = Isolated(Limits(deadline_seconds=0.2), size=1)
     names = Variables({"n": 1})
     try:
         assert engine.evaluate("n + 1", names).value == 2

@@ -64,6 +64,7 @@ class Sandbox:
         self.bounds: Final[Any] = evaluate(_script("bounds.js"))(
             limits.list_items, limits.search_product
         )
+        evaluate(_script("repeats.js"))(limits.list_items)
         evaluate(_script("guard.js"))(" ".join(sorted(JAVASCRIPT_GLOBALS)))
         self.context.set_time_limit(limits.seconds)
 
