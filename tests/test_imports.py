@@ -63,6 +63,7 @@ PLACES = {
     "mcp": ("tools/mcp/", "server/mcp/"),
     "mcp_types": ("tools/mcp/", "server/mcp/"),
     "anyio": ("tools/mcp/",),
+    "brotli": ("stores/encoding.py",),
     "psycopg": ("stores/postgres.py",),
     "opentelemetry": ("trace/otel.py",),
     "starlette": ("server/",),
