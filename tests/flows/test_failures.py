@@ -108,7 +108,9 @@ def test_what_may_have_happened_is_not_repeated_blindly(effect: str, again: bool
     """Unless doing it twice does no harm, or the author wrote how often."""
     world, scope = stage(effect=effect)
     answer = fault("timeout", may_have_happened=True)
-    assert isinstance(after_fault(world, scope.node, scope, answer), Need) is again
+    outcome = after_fault(world, scope.node, scope, answer)
+    assert isinstance(outcome, Need)
+    assert outcome.kind == ("timer" if again else "settle")
     world, scope = stage(effect=effect, maxRetries=1)
     assert isinstance(after_fault(world, scope.node, scope, answer), Need)
 
@@ -177,7 +179,7 @@ async def test_pauses_last_as_long_as_they_say() -> None:
 
 
 async def test_a_local_tool_has_five_seconds() -> None:
-    """Unless its definition says otherwise; a time-out is told, and not repeated blindly."""
+    """Unless its definition says otherwise; a time-out is not repeated blindly."""
     clock = FakeClock(NOW)
     started: list[float] = []
 
@@ -188,5 +190,10 @@ async def test_a_local_tool_has_five_seconds() -> None:
     tool = local_tool("t")
     made = engine_of(flow(use("t")), tools=[tool], functions={"t": slow}, clock=clock)
     session = await talk(made, "Main")
-    assert session.response == "t did not work: Tool execution timeout after 5000ms - t"
+    assert session.response == (
+        "I asked for t, but it is not known yet whether it happened. "
+        "Somebody is looking at it; please do not ask for it again meanwhile."
+    )
+    (unknown,) = session.unknown
+    assert unknown["error"] == "Tool execution timeout after 5000ms - t"
     assert (len(started), clock.now() - NOW) == (1, 5000)

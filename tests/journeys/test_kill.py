@@ -159,7 +159,7 @@ def test_killed_in_a_call_that_acts_once(tmp_path: Path) -> None:
     with journey.chat() as chat:
         again = chat.say(WORDS[-1], f"m-{len(WORDS)}")
     assert again["repeated"]
-    assert "nobody knows whether it took effect" in again["response"]
+    assert "it is not known yet whether it happened" in again["response"]
     assert len(journey.charges()) == 1
 
 

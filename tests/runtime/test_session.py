@@ -44,6 +44,8 @@ async def test_a_new_conversation_is_empty() -> None:
         "lastTurnDispatch": None,
         "lastChatTurn": {},
         "flowStacks": [],
+        "unknown": [],
+        "pendingApproval": None,
         "pendingMessages": [],
         "completedTransactions": [],
         "frame": None,

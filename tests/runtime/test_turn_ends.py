@@ -221,7 +221,7 @@ async def test_whoever_lost_a_turn_gives_the_reply_of_the_one_who_has_it(tmp_pat
         again = await other.take_turn("c1", "F", message_id="m1")
         assert again.repeated is True
         assert reply.response == again.response
-        assert "nobody knows whether it took effect" in (reply.response or "")
+        assert "it is not known yet whether it happened" in (reply.response or "")
         journal = await other.store.journal("c1", 1)  # type: ignore[union-attr]
         assert [(one.name, one.status) for one in journal] == [("pay", "answered")]
     assert made == ["pay"]
@@ -475,6 +475,9 @@ async def test_cancelled_at_any_moment_a_turn_goes_on(recwarn: pytest.WarningsRe
             if not turn.cancelled():
                 break
     assert 10 < len(replies) < 100, "the turn was cancelled at each of its steps, not for ever"
-    told = "pay did not work: pay was interrupted, and nobody knows whether it took effect"
+    told = (
+        "I asked for pay, but it is not known yet whether it happened. "
+        "Somebody is looking at it; please do not ask for it again meanwhile."
+    )
     assert {*replies} == {"so\n\ngave look pay", f"so\n\n{told}"}
     assert not recwarn.list

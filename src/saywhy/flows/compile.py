@@ -14,7 +14,7 @@ from saywhy.flows.model import PATTERNS, VALIDATOR, Flow, Step
 from saywhy.values import UNDEFINED
 
 LEAVING: Final = frozenset({"RETURN", "END", "DISPATCH"})
-NESTED: Final = frozenset({"branches", "_branchOrder", "onFail"})
+NESTED: Final = frozenset({"branches", "_branchOrder", "onFail", "onUnknown"})
 
 
 def compile_flow(flow: Flow) -> Chart:
@@ -71,6 +71,9 @@ class _Compiler:
         if step.on_fail:
             spec["onFail"] = step.on_fail[0].pointer
             edges.append((step.on_fail[0].pointer, "on failure"))
+        if step.on_unknown:
+            spec["onUnknown"] = step.on_unknown[0].pointer
+            edges.append((step.on_unknown[0].pointer, "on unknown outcome"))
         for index, fallback in step.fallbacks.items():
             spec.setdefault("fallbacks", {})[str(index)] = fallback.pointer
             edges.append((fallback.pointer, "fallback"))
@@ -83,10 +86,11 @@ class _Compiler:
         under = (step.pointer,)
         for _, branch in step.branches:
             self.step(branch, after, under)
-        last = None if any(map(_drops_rest, step.on_fail)) else after
-        targets: list[str | None] = [*(inner.pointer for inner in step.on_fail), last]
-        for inner, target in zip(step.on_fail, targets[1:], strict=True):
-            self.step(inner, target, under, rescue=True)
+        for rescues in (step.on_fail, step.on_unknown):
+            last = None if any(map(_drops_rest, rescues)) else after
+            targets: list[str | None] = [*(inner.pointer for inner in rescues), last]
+            for inner, target in zip(rescues, targets[1:], strict=True):
+                self.step(inner, target, under, rescue=True)
         for fallback in step.fallbacks.values():
             self.step(fallback, None if _drops_rest(fallback) else after, under, rescue=True)
 

@@ -7,14 +7,17 @@ by the same rules. spec: flow-engine 3.10, 3.11
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from saywhy.chart.model import Node
 from saywhy.chart.outcome import Answer, Fail, Goto, Need, Outcome, Return
 from saywhy.chart.scope import Scope
+from saywhy.flows import outside
 from saywhy.flows.speech import language_of, queue_text
 from saywhy.flows.world import World
 from saywhy.tools import retry
+from saywhy.tools.tool import Tool
+from saywhy.values import freeze, seal
 
 
 def after_error(world: World, node: Node, scope: Scope, error: Exception) -> Outcome:
@@ -23,38 +26,87 @@ def after_error(world: World, node: Node, scope: Scope, error: Exception) -> Out
     if not any(name in node.spec for name in declared):
         return Fail(error)
     message = str(error) or type(error).__name__
-    outcome = _decide(world, node, scope, message, None, may_have_happened=False)
-    return outcome if outcome is not None else Fail(error)
+    outcome = _by_rules(world, node, scope, message, None, may_have_happened=False)
+    return outcome or _on_fail(node, scope, message) or Fail(error)
 
 
 def after_fault(world: World, node: Node, scope: Scope, answer: Answer) -> Outcome:
     """A tool answered with a failure."""
     message = answer.error or ""
-    outcome = _decide(
-        world,
-        node,
-        scope,
-        message,
-        answer.facts.get("status"),
-        may_have_happened=bool(answer.facts.get("may_have_happened")),
+    in_doubt = bool(answer.facts.get("may_have_happened"))
+    if in_doubt and not answer.facts.get("ran"):
+        scope.keep("doubt", True)
+        if scope.asked is not None:
+            scope.keep("args", scope.asked.args)
+    outcome = _by_rules(
+        world, node, scope, message, answer.facts.get("status"), may_have_happened=in_doubt
     )
     if answer.facts.get("hint"):
         scope.facts["failure"]["hint"] = answer.facts["hint"]
+    return outcome or _in_doubt(world, node, scope, message) or failed(world, node, scope, message)
+
+
+def failed(world: World, node: Node, scope: Scope, message: str) -> Outcome:
+    """A tool is known to have failed, and no more tries are left: `onFail`, or the flow's end."""
+    outcome = _on_fail(node, scope, message)
     if outcome is not None:
         return outcome
     settle(scope)
-    tool = world.tools.find(str(node.spec.get("tool") or ""))
     text = world.phrases.say(
         "tool_failed",
         language_of(world, scope),
-        toolName=tool.name if tool else node.spec.get("tool"),
+        toolName=tool_name(world, node),
         errorMessage=retry.error_text(message),
     )
     queue_text(world, scope, text)
     return Return(how="failed", reason=message)
 
 
-def _decide(
+# ------------------------------------------------------------------ nobody knows
+
+
+def _in_doubt(world: World, node: Node, scope: Scope, message: str) -> Outcome | None:
+    """One attempt of the step may have acted: find out, or say openly that it is not known."""
+    tool = tool_of(world, node)
+    if tool is None or tool.effect == "reads" or not scope.kept("doubt"):
+        return None
+    if tool.reconcile is None:
+        return unknown(world, node, scope, message)
+    scope.keep("fault", message)
+    return Need("reconcile", tool.id, seal(scope.kept("args")), "reads")
+
+
+def unknown(world: World, node: Node, scope: Scope, message: str) -> Outcome:
+    """Nobody knows whether the call acted: `onUnknown`, else `onFail`, else a person must say.
+
+    spec: durability 1
+    """
+    tool = tool_of(world, node)
+    assert tool is not None, "only a tool that was called leaves a doubt"
+    target = node.spec.get("onUnknown")
+    if isinstance(target, str):
+        told = {"unknown": True, "key": scope.kept("key"), "tool": tool.name}
+        return _rescue(node, scope, target, freeze(told))
+    if "onFail" in node.spec or tool.effect != "once":
+        return failed(world, node, scope, message)
+    return outside.rest_unknown(world, scope, tool, message)
+
+
+def tool_of(world: World, node: Node) -> Tool | None:
+    """The tool that a CALL-TOOL step names."""
+    return world.tools.find(str(node.spec.get("tool") or ""))
+
+
+def tool_name(world: World, node: Node) -> Any:
+    """What people call that tool."""
+    tool = tool_of(world, node)
+    return tool.name if tool else node.spec.get("tool")
+
+
+# ------------------------------------------------------------------ rules
+
+
+def _by_rules(
     world: World,
     node: Node,
     scope: Scope,
@@ -63,9 +115,9 @@ def _decide(
     *,
     may_have_happened: bool,
 ) -> Outcome | None:
-    """The outcome that the step's own rules give; None when they have nothing left."""
+    """Another try, or what a rule of the author's says instead; None when neither is left."""
     attempt = scope.kept("attempt", 0)
-    tool = world.tools.find(str(node.spec.get("tool") or "")) if "tool" in node.spec else None
+    tool = tool_of(world, node) if "tool" in node.spec else None
     is_tool = node.kind == "CALL-TOOL"
     decision = retry.decide(
         message,
@@ -87,8 +139,7 @@ def _decide(
     target = _instead(node, scope, decision)
     if target is not None:
         settle(scope)
-        return target
-    return _on_fail(node, scope, message)
+    return target
 
 
 def _instead(node: Node, scope: Scope, decision: retry.Decision) -> Goto | None:
@@ -109,22 +160,45 @@ def _on_fail(node: Node, scope: Scope, message: str) -> Outcome | None:
     target = node.spec.get("onFail")
     if not isinstance(target, str):
         return None
+    return _rescue(node, scope, target, retry.error_text(message))
+
+
+def _rescue(node: Node, scope: Scope, target: str, told: Any) -> Goto:
     settle(scope)
     variable = node.spec.get("variable")
     if variable and node.kind == "CALL-TOOL":
-        scope.set((scope.frame.scope, str(variable)), retry.error_text(message))
+        scope.set((scope.frame.scope, str(variable)), told)
     scope.facts["failing"] = True
     return Goto(target)
+
+
+UNSETTLED: Final[Mapping[str, Any]] = {
+    "key": "",
+    "args": None,
+    "doubt": False,
+    "fault": "",
+    "repeats": 0,
+    "outside": "",
+    "decided": None,
+    "approved": "",
+    "salt": "",
+    "counted": False,
+}
+"""What a call that did not just go through keeps on its frame, and what stands there afterwards."""
 
 
 def settle(scope: Scope) -> None:
     """The step is over: the next time it is entered it counts from nothing."""
     if scope.kept("attempt"):
         scope.keep("attempt", 0)
-    if scope.kept("call"):
-        scope.keep("call", 0)
     if scope.kept("rounds"):
         scope.keep("rounds", 0)
+    if scope.kept("call"):
+        scope.keep("call", 0)
+        if scope.kept("key"):
+            for name, nothing in UNSETTLED.items():
+                if scope.kept(name):
+                    scope.keep(name, nothing)
 
 
 def _strategy(name: Any) -> retry.Strategy:

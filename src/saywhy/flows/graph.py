@@ -36,7 +36,7 @@ class Edge:
     dynamic: bool = False
     """Whether the target is only known when the step runs: `{{next_flow}}`."""
     conditional: bool = False
-    """Whether the step stands in a branch or an `onFail`, so that it may be passed by."""
+    """Whether the step stands in a branch, an `onFail` or the like, so that it may be passed by."""
 
 
 def flow_graph(library: Library) -> tuple[Edge, ...]:
@@ -68,7 +68,7 @@ def _edges(
         )
     for _, branch in step.branches:
         yield from _edges(branch, flow, library, rescue=False, conditional=True)
-    for inner in (*step.on_fail, *step.fallbacks.values()):
+    for inner in step.rescues():
         yield from _edges(inner, flow, library, rescue=True, conditional=True)
 
 

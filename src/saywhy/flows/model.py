@@ -7,8 +7,8 @@ steps: a library always loads, and `check` says what is wrong with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from saywhy.errors import Place, Problem
@@ -60,14 +60,21 @@ class Step:
     branches: tuple[tuple[str, Step], ...] = ()
     """The branches of a CASE or SWITCH in the order in which they are tried."""
     on_fail: tuple[Step, ...] = ()
+    on_unknown: tuple[Step, ...] = ()
+    """What runs where nobody knows whether the tool of this step has acted."""
     fallbacks: Mapping[int, Step] = field(default_factory=dict[int, "Step"])
     """The `fallbackStep` of each entry of `retryOnConditions` that has one, by index."""
 
     def inner(self) -> Iterator[Step]:
-        """The steps directly inside this one: branches, `onFail`, fallbacks."""
+        """The steps directly inside this one: branches, `onFail`, `onUnknown`, fallbacks."""
         for _, step in self.branches:
             yield step
+        yield from self.rescues()
+
+    def rescues(self) -> Iterator[Step]:
+        """The steps that run when this one failed, or may have."""
         yield from self.on_fail
+        yield from self.on_unknown
         yield from self.fallbacks.values()
 
     def walk(self) -> Iterator[Step]:
@@ -130,6 +137,13 @@ class ToolDefinition:
     """Every key as the author wrote it. Not to be changed."""
     place: Place = NO_PLACE
     source: SourceMap | None = field(default=None, repr=False, compare=False)
+    function: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
+    """The function itself, where the tool was made of one."""
+
+    def changed(self, raw: Mapping[str, Any], /) -> ToolDefinition:
+        """The tool under another definition; what is wrong with it is found at the old place."""
+        identity, name = str(raw.get("id") or ""), str(raw.get("name") or "")
+        return replace(self, id=identity or name, name=name or identity, raw=raw)
 
     def place_of(self, pointer: str) -> Place:
         """The place of the value at a pointer relative to this tool, `/implementation/url`."""

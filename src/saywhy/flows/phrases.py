@@ -31,6 +31,11 @@ BUILT_IN: Final[dict[str, dict[str, str]]] = {
         "flow_execution_error": "{{flowName}} could not go on: {{errorMessage}}",
         "switch_no_branch_found": 'No branch fits the value "{{value}}" of {{variable}}.',
         "tool_failed": "{{toolName}} did not work: {{errorMessage}}",
+        "tool_unknown": "I asked for {{toolName}}, but it is not known yet whether it happened. "
+        "Somebody is looking at it; please do not ask for it again meanwhile.",
+        "still_unknown": "It is not known yet whether {{toolName}} happened. "
+        "Somebody is looking at it.",
+        "approval_waiting": "{{toolName}} has to be approved first. I am waiting for that.",
         "subflow_not_found": 'Sub-flow "{{subFlowName}}" not found.',
         "flow_switch_error": 'Could not switch to "{{targetFlow}}".',
         "flow_not_found": 'Could not start "{{targetFlow}}" - flow not found.',
@@ -76,6 +81,10 @@ BUILT_IN: Final[dict[str, dict[str, str]]] = {
         "flow_execution_error": "{{flowName}} no pudo continuar: {{errorMessage}}",
         "switch_no_branch_found": 'Ninguna rama corresponde al valor "{{value}}" de {{variable}}.',
         "tool_failed": "{{toolName}} no funcionó: {{errorMessage}}",
+        "tool_unknown": "Pedí {{toolName}}, pero aún no se sabe si se realizó. "
+        "Alguien lo está revisando; por favor no lo pida de nuevo mientras tanto.",
+        "still_unknown": "Aún no se sabe si {{toolName}} se realizó. Alguien lo está revisando.",
+        "approval_waiting": "{{toolName}} necesita primero una aprobación. La estoy esperando.",
         "subflow_not_found": 'Subflujo "{{subFlowName}}" no encontrado.',
         "flow_switch_error": 'No se pudo cambiar a "{{targetFlow}}".',
         "flow_not_found": 'No se pudo iniciar "{{targetFlow}}" - flujo no encontrado.',

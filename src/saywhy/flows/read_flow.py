@@ -103,7 +103,8 @@ class _StepReader:
             pointer=pointer,
             place=place,
             branches=tuple(self.branches(raw, pointer)) if step_type in BRANCHING else (),
-            on_fail=self.on_fail(raw.get("onFail"), pointer + "/onFail"),
+            on_fail=self.rescue(raw.get("onFail"), pointer + "/onFail"),
+            on_unknown=self.rescue(raw.get("onUnknown"), pointer + "/onUnknown"),
             fallbacks=dict(self.fallbacks(raw.get("retryOnConditions"), pointer)),
         )
 
@@ -116,7 +117,7 @@ class _StepReader:
             if step is not None:
                 yield key, step
 
-    def on_fail(self, raw: Any, pointer: str) -> tuple[Step, ...]:
+    def rescue(self, raw: Any, pointer: str) -> tuple[Step, ...]:
         if raw is None:
             return ()
         if isinstance(raw, list):

@@ -85,7 +85,7 @@ def _step(world: World, kind: Kind) -> Step:
 
 
 def _enter(world: World, kind: Kind, node: Node, scope: Scope) -> Outcome:
-    if "inputValidation" in node.spec and node.kind != "SAY-GET":
+    if "inputValidation" in node.spec and node.kind != "SAY-GET" and not scope.kept("outside"):
         instead = validation.before(world, node, scope)
         if instead is not None:
             return instead
@@ -96,7 +96,8 @@ def _resume(world: World, kind: Kind, node: Node, scope: Scope, answer: Answer) 
     asked = scope.asked
     if asked is not None and asked.kind == "timer":  # the pause before another try is over
         return _enter(world, kind, node, scope)
-    if asked is not None and asked.name == validation.CORRECTION and node.kind != "SAY-GET":
+    corrects = asked is not None and (asked.kind, asked.name) == ("user", validation.CORRECTION)
+    if corrects and node.kind != "SAY-GET":
         validation.take_correction(scope, answer)
         return _enter(world, kind, node, scope)
     if kind.resume is None:

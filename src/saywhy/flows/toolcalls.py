@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from saywhy.chart.model import Node
-from saywhy.chart.outcome import Answer, Goto, Need, Outcome
+from saywhy.chart.outcome import Answer, Need, Outcome
 from saywhy.chart.scope import Scope
 from saywhy.expr.chains import Path
 from saywhy.expr.template import fill_paths, parse_template, path_of
-from saywhy.flows import failures
+from saywhy.flows import decisions, failures
 from saywhy.flows.addresses import filled_templates
 from saywhy.flows.evaluate import FlowNames, set_cargo
 from saywhy.flows.world import World
@@ -21,6 +21,8 @@ from saywhy.values import UNDEFINED, FrozenDict, FrozenList, get_path, same, sea
 
 def call(world: World, node: Node, scope: Scope) -> Outcome:
     """Ask the outside for the tool's result. All attempts of one step share one call number."""
+    if scope.kept("outside"):  # an interruption is over: whatever was waited for still is
+        return decisions.take_up(world, node, scope)
     name = str(node.spec.get("tool") or "")
     tool = world.tools.find(name)
     args = _arguments(world, node, scope, tool)
@@ -52,23 +54,23 @@ def _arguments(world: World, node: Node, scope: Scope, tool: Tool | None) -> Any
 
 
 def take_result(world: World, node: Node, scope: Scope, answer: Answer) -> Outcome:
-    """Store what the tool gave, or see to its failure."""
+    """Store what the tool gave, or see to its failure, or to what else its step waited for."""
+    if scope.asked is not None and scope.asked.kind != "tool":
+        return decisions.take_up(world, node, scope, answer)
     for attempt in answer.facts.get("attempts", ()):
         scope.append(("turn", "calls"), attempt)
     for warning in answer.facts.get("warnings", ()):
         scope.warn(f"response mapping of {node.spec.get('tool')}: {warning}")
+    if answer.facts.get("to_approve") is not None:
+        return decisions.ask_approval(world, node, scope, answer.facts["to_approve"])
     if answer.error is not None:
         return failures.after_fault(world, node, scope, answer)
-    variable = node.spec.get("variable")
-    if variable:
-        scope.set((scope.frame.scope, str(variable)), answer.value)
     changed = seal(answer.facts.get("arguments_after"))
     if changed is not None and scope.asked is not None:
         before = seal(scope.asked.args)
         given = node.spec.get("args") or {name: f"{{{{{name}}}}}" for name in before}
         _write_back(world, scope, given, before, changed)
-    failures.settle(scope)
-    return Goto(node.next)
+    return decisions.store_result(node, scope, answer.value)
 
 
 def _write_back(world: World, scope: Scope, template: Any, before: Any, after: Any) -> None:

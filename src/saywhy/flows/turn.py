@@ -18,7 +18,7 @@ from saywhy.chart.machine import Language, Step
 from saywhy.chart.model import Chart, Node
 from saywhy.chart.outcome import Answer, Call, Goto, Need, Outcome, Return
 from saywhy.chart.scope import Scope
-from saywhy.flows import commands, intent
+from saywhy.flows import commands, intent, outside
 from saywhy.flows.answers import withdraw_keypad
 from saywhy.flows.frames import OUTCOME, frame_data, set_variables
 from saywhy.flows.model import Flow
@@ -33,7 +33,7 @@ from saywhy.flows.speech import (
     queue_text,
 )
 from saywhy.flows.world import World
-from saywhy.values import UNDEFINED, Key
+from saywhy.values import UNDEFINED, Key, freeze
 
 ROUTING: Final = "(routing)"
 
@@ -45,6 +45,7 @@ NODES: Final = (
     ("start", "start the flow the host asks for"),
     ("intent", "which flow fits?"),
     ("open", "start that flow"),
+    ("decide", "what was decided about a call"),
 )
 
 
@@ -69,6 +70,7 @@ def routing_language(world: World) -> Language:
             "start": Step(router.host_start, router.after_flow),
             "intent": Step(router.intent),
             "open": Step(router.open_flow, router.after_start),
+            "decide": Step(router.decide, router.after_flow),
         }
     )
 
@@ -86,6 +88,8 @@ class Router(msgspec.Struct, frozen=True, eq=False):
     def receive(self, node: Node, scope: Scope) -> Outcome:
         """Note the words, the host's changes to cargo, and where the message goes first."""
         received = scope.kept("received")
+        if received.get("decision"):
+            return Goto("decide")
         message = received["message"]
         scope.facts = {"message": message}
         text = received["text"]
@@ -160,7 +164,14 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         return bool(chart and chart.meta.get("interruptable"))
 
     def resume(self, node: Node, scope: Scope) -> Outcome:
-        """Hand the words to the flow that waits for them."""
+        """Hand the words to the flow that waits for them; one that waits for others stays put."""
+        record = outside.waiting_record(_flow(scope), scope.peek(outside.OPEN))
+        if record is not None:
+            if outside.is_expired(record, scope.now):
+                named = {name: record[name] for name in ("id", "seq")}
+                return self._take(scope, {**named, "how": "expired", "at": scope.now})
+            outside.tell_waiting(self.world, scope, record)
+            return Return()
         return Need("flow", "answer", {"text": _words(scope)}, "repeatable")
 
     def after_flow(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
@@ -168,6 +179,24 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         if scope.peek(("turn", "dispatched")) is UNDEFINED:
             return Return()
         return Goto("intent")
+
+    # -------------------------------------------------------- what a person decided
+
+    def decide(self, node: Node, scope: Scope) -> Outcome:
+        """Hand a person's decision to the step that waits for it, however far away that is."""
+        return self._take(scope, scope.kept("received")["decision"])
+
+    def _take(self, scope: Scope, decision: Mapping[str, Any]) -> Outcome:
+        record = outside.take_decision(scope, decision)
+        if record is None:
+            scope.facts["too_late"] = True
+            scope.set(("turn", "tooLate"), True)
+            return Return()
+        told = ("id", "how", "by", "note", "at")
+        facts = {name: decision[name] for name in told if decision.get(name) is not None}
+        scope.facts["decided"] = {**facts, "kind": record["kind"], "tool": record["name"]}
+        args = freeze({**decision, "frame": record["frame"]})
+        return Need("flow", "decided", args, "repeatable")
 
     # -------------------------------------------------------- starting a flow
 

@@ -8,7 +8,7 @@ are no damage: the conversation goes on without flows. spec: flow-engine 1.2, 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -16,6 +16,7 @@ from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Cursor, Frame, State
 from saywhy.chart.model import Charts
 from saywhy.errors import DamagedSession
+from saywhy.flows import outside
 from saywhy.messages import Message
 from saywhy.values import loads_into, loads_raw
 
@@ -65,6 +66,30 @@ class _FrameData(msgspec.Struct):
     lastVariable: str = ""  # noqa: N815
     pii: bool = False
     justResumed: bool = False  # noqa: N815
+    key: str = ""
+    doubt: bool = False
+    fault: str = ""
+    repeats: int = 0
+    outside: str = ""
+    approved: str = ""
+    salt: str = ""
+    counted: bool = False
+
+
+class _Open(msgspec.Struct):
+    """What stands in the session of a call that a person must decide about."""
+
+    id: str
+    kind: Literal["settle", "approval"]
+    tool: str
+    name: str
+    args: Any
+    since: Number
+    turn: int
+    seq: int
+    frame: int
+    flow: str
+    expires: Number = 0.0
 
 
 class _SessionFacts(msgspec.Struct):
@@ -75,6 +100,8 @@ class _SessionFacts(msgspec.Struct):
     tentative: str = ""
     secrets: list[str] = []
     transactions: list[Any] = []
+    outside: dict[str, _Open] = {}
+    decided: dict[str, dict[str, Any]] = {}
 
     def __post_init__(self) -> None:
         for one in self.transactions:
@@ -185,6 +212,6 @@ def _problem(frame: Frame, state: State, charts: Charts) -> str:
         return f"the flow has no step {frame.at}"
     if frame.scope not in state.scopes:
         return f"its variables ({frame.scope}) are missing"
-    if frame.waiting is not None and frame.waiting.kind != "user":
+    if frame.waiting is not None and frame.waiting.kind not in ("user", *outside.KINDS):
         return f"it waits for a {frame.waiting.kind}, which no message can answer"
     return ""

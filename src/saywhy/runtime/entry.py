@@ -29,6 +29,8 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     """Changes to cargo that come with the message, an object."""
     language: str | None = None
     """The language of a conversation that begins with this message, or from here on."""
+    decision: dict[str, Any] | None = None
+    """No message at all, but what a person decided about a call; see `outside`."""
 
     @classmethod
     def of(

@@ -11,17 +11,20 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from hashlib import blake2b
-from typing import Any
-
-import msgspec
+from typing import TypeVar
 
 from saywhy.chart.outcome import Answer, Need
 from saywhy.errors import SaywhyError
+from saywhy.runtime.calls import interrupted_call
+from saywhy.runtime.machinery import Make
 from saywhy.runtime.turn import TurnRun
 from saywhy.stores.store import LEASE_SECONDS, Claim, Prior, Store
 from saywhy.stores.store import Call as StoredCall
+from saywhy.tools.call import ToolAnswer
 from saywhy.trace.shorten import rows_of
-from saywhy.values import dumps, freeze, loads_raw, seal
+from saywhy.values import dumps
+
+T = TypeVar("T")
 
 UNKNOWN = "OutcomeUnknown"
 
@@ -46,8 +49,8 @@ class StoreJournal:
         self.unstored: tuple[int, bytes] | None = None
         """The newest result. It goes into the transaction of the next intent or of the turn's end:
         between the two the flow only computes, so nothing can happen that it would not precede."""
-        self.unknown = False
-        """Whether a call of this turn was found interrupted and may not be made again."""
+        self._newest = 0
+        """The newest call that was asked."""
         self.written = 0
         """Commits of this turn that are stored already."""
         self.over = False
@@ -55,9 +58,7 @@ class StoreJournal:
         self._renew_at = asyncio.get_running_loop().time() + ttl_seconds / 3
         self._renewing: asyncio.Task[None] | None = None
 
-    async def around(
-        self, run: TurnRun, need: Need, seq: int, key: str, call: Callable[[], Awaitable[Answer]]
-    ) -> Answer:
+    async def around(self, run: TurnRun, need: Need, seq: int, key: str, call: Make) -> ToolAnswer:
         """Store the intent, make the call unless it is answered, keep the result."""
         wanted = StoredCall(need.kind, need.name, need.effect, dumps(need.args), key)
         document = dumps(run.session.document())
@@ -65,10 +66,11 @@ class StoreJournal:
             self.claim, seq, wanted, document, self.rows(run), previous_result=self.unstored
         )
         self.unstored = None
+        self._newest = seq
         answer = self._known(prior, need, run)
         return answer if answer is not None else await self._held(self._made(seq, call))
 
-    async def _made(self, seq: int, call: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def _made(self, seq: int, call: Make) -> ToolAnswer:
         """The call, its result noted even when it comes after the turn was cancelled."""
         answer = await call()
         self.unstored = (seq, dumps(answer))
@@ -78,6 +80,10 @@ class StoreJournal:
         """What `work` gives. What the last call gave must not wait for it."""
         await self.keep()
         return await self._held(work())
+
+    def found_out(self, answer: ToolAnswer) -> None:
+        """What became of the newest call, which was cut off, is known after all."""
+        self.unstored = (self._newest, dumps(answer))
 
     async def keep(self) -> None:
         """Store the newest result, if it is not. One that came too late to save is kept as well."""
@@ -92,27 +98,18 @@ class StoreJournal:
         self.written = len(kept)
         return rows_of(fresh, run.said.messages)
 
-    def _known(self, prior: Prior, need: Need, run: TurnRun) -> Answer | None:
+    def _known(self, prior: Prior, need: Need, run: TurnRun) -> ToolAnswer | None:
         if prior.status == "diverged":
             raise Diverged(
                 f"the turn was to go on with another call of {need.name} than the one on record"
             )
         if prior.status == "answered" and prior.result is not None:
-            return answer_from_json(prior.result)
+            return ToolAnswer.from_json(prior.result)
         if prior.status == "interrupted" and need.effect == "once":
-            self.unknown = True
-            return Answer(
-                error=f"{need.name} was interrupted, and nobody knows whether it took effect",
-                error_name=UNKNOWN,
-                facts={
-                    "may_have_happened": True,
-                    "unknown": True,
-                    "attempts": [run.attempt_of(need)],  # the host may not discard this turn
-                },
-            )
+            return interrupted_call(run, need, UNKNOWN)
         return None
 
-    async def _held(self, work: Awaitable[Answer]) -> Answer:
+    async def _held(self, work: Awaitable[T]) -> T:
         """What `work` gives, with the lease renewed in time for the whole turn.
 
         A turn that is cancelled waits until the work has come to its end: whoever takes over must
@@ -153,11 +150,4 @@ class StoreJournal:
         self._renew_at = asyncio.get_running_loop().time() + self.ttl_seconds / 3
 
 
-def answer_from_json(data: bytes) -> Answer:
-    """The answer that a journal row holds."""
-    tree: Any = loads_raw(data)
-    answer = msgspec.convert(tree, Answer)
-    return Answer(seal(answer.value), answer.error, answer.error_name, dict(freeze(answer.facts)))
-
-
-__all__ = ["UNKNOWN", "Diverged", "StoreJournal", "answer_from_json"]
+__all__ = ["UNKNOWN", "Diverged", "StoreJournal"]

@@ -16,6 +16,7 @@ import msgspec
 from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Cursor, State
 from saywhy.chart.model import Charts
+from saywhy.flows.outside import OPEN, open_records, view_of
 from saywhy.flows.speech import plain
 from saywhy.messages import Message
 from saywhy.runtime.damage import FORMAT, check_frames, read_cursor, read_document
@@ -180,6 +181,21 @@ class Session:
         """Sensitive answers that running flows still hold: masked in whatever is recorded."""
         return tuple(self.cursor.state.scopes["session"].get("secrets") or ())
 
+    @property
+    def unknown(self) -> list[dict[str, Any]]:
+        """Calls of which nobody knows whether they acted, oldest first; `Engine.settle` says it."""
+        return self._outside("settle")
+
+    @property
+    def pending_approval(self) -> dict[str, Any] | None:
+        """The call that waits to be approved, as shown to whoever decides; None for none."""
+        waiting = self._outside("approval")
+        return waiting[-1] if waiting else None
+
+    def _outside(self, kind: str) -> list[dict[str, Any]]:
+        records = open_records(self.state.get(*OPEN)).values()
+        return [view_of(record) for record in records if record["kind"] == kind]
+
     def check(self, charts: Charts) -> None:
         """Raise `DamagedSession` for a frame that cannot go on, naming it and its flow."""
         check_frames(self.cursor, charts)
@@ -242,6 +258,8 @@ class Session:
             "lastTurnDispatch": self.last_turn_dispatch,
             "lastChatTurn": self.last_chat_turn,
             "flowStacks": self.flow_stacks,
+            "unknown": self.unknown,
+            "pendingApproval": self.pending_approval,
         }
 
     def to_dict(self) -> dict[str, Any]:

@@ -7,99 +7,41 @@ stores it, and who is told, is the engine's business.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable
 from functools import partial
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Cursor
 from saywhy.chart.machine import (
     Ending,
     Language,
-    Limits,
     Run,
     StepFailed,
     close_frames,
     open_frame,
 )
-from saywhy.chart.model import Chart, Charts
 from saywhy.chart.outcome import Answer, Call, Need
-from saywhy.clock import Clock
 from saywhy.errors import ActiveFlowEmptyResponse, FlowExecutionError, TooManySteps
+from saywhy.flows import outside
 from saywhy.flows.frames import OUTCOME
 from saywhy.flows.turn import routing_call
-from saywhy.flows.world import World
 from saywhy.messages import Message
-from saywhy.runtime.apart import Apart
+from saywhy.runtime.calls import call_for, reconcile_for
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.functions import answer_function
+from saywhy.runtime.machinery import Journal, Machinery, NoJournal
 from saywhy.runtime.said import Said
 from saywhy.runtime.session import KEPT_COMMITS, KEPT_IN_MEMORY, Session
-from saywhy.tools.call import CallContext, ToolAnswer, call_tool
-from saywhy.tools.http.client import HttpClient
-from saywhy.tools.limit import Limiter
-from saywhy.tools.mapped import Surroundings
-from saywhy.tools.tool import Tool
 from saywhy.trace.record import Recorder
-from saywhy.values import FrozenDict, freeze, raw, thaw
+from saywhy.values import UNDEFINED, FrozenDict, freeze, raw, thaw
+
+__all__ = ["Journal", "Machinery", "NoJournal", "TurnRun"]
 
 T = TypeVar("T")
 
-
-class Journal(Protocol):
-    """Who is told of a tool call before and after it is made."""
-
-    @property
-    def nonce(self) -> str:
-        """What sets the turn apart from one of the same number in a conversation of the same id."""
-        ...
-
-    async def around(
-        self, run: TurnRun, need: Need, seq: int, key: str, call: Callable[[], Awaitable[Answer]]
-    ) -> Answer:
-        """Make the call, or give the answer already on record."""
-        ...
-
-    async def waiting(self, work: Callable[[], Awaitable[Answer]]) -> Answer:
-        """What `work` gives; it may take long and is no journaled call."""
-        ...
-
-
-class NoJournal:
-    """Nobody: what a crash interrupts is not known afterwards."""
-
-    nonce = ""
-
-    async def around(
-        self, run: TurnRun, need: Need, seq: int, key: str, call: Callable[[], Awaitable[Answer]]
-    ) -> Answer:
-        """Make the call."""
-        return await call()
-
-    async def waiting(self, work: Callable[[], Awaitable[Answer]]) -> Answer:
-        """Wait for it."""
-        return await work()
-
-
-@dataclass(slots=True)
-class Machinery:
-    """What the turns of one engine share."""
-
-    world: World
-    language: Language
-    routing: Chart
-    routing_language: Language
-    charts: Charts
-    clock: Clock
-    limiter: Limiter
-    limits: Limits = field(default_factory=Limits)
-    warn: Callable[[str], None] = lambda text: None
-    error: Callable[[str], None] = lambda text: None
-    diagnose: Callable[[Tool | None, ToolAnswer], Iterable[str]] = lambda tool, answer: ()
-    http: HttpClient = field(default_factory=HttpClient)
-    apart: Apart | None = None
-    """Where flows run on when their expressions wait for other processes; None: where they are."""
+RESTING: Final = frozenset({"user", *outside.KINDS})
+"""What a turn ends at: only people can give it."""
 
 
 class TurnRun:
@@ -134,17 +76,18 @@ class TurnRun:
         """
         session = self.session
         if entry.language:
-            session.language = entry.language
+            self.session.language = entry.language
         changed, gone = session.cargo_changes()
         session._cargo = None  # pyright: ignore[reportPrivateUsage] - the changes go in as writes
         self._begin()
-        message = self._note_message(entry)
+        message = 0 if entry.decision else self._note_message(entry).seq
         received = {
             "text": entry.text,
-            "message": message.seq,
+            "message": message,
             "cargo": FrozenDict({**changed, **(entry.cargo or {})}),
             "cargo_gone": gone,
             "start": entry.start,
+            **({"decision": entry.decision} if entry.decision else {}),
         }
         open_frame(self.routing, self.machinery.routing, routing_call(received))
         await self._finish(self._route(None))
@@ -185,11 +128,11 @@ class TurnRun:
         except (StepFailed, TooManySteps) as error:
             self._repair()
             raised = self._as_execution_error(error)
-            if self._masked(str(error)) != str(error):
+            if self.masked(str(error)) != str(error):
                 raise raised from None  # a log with the cause would tell what is sensitive
             raise raised from error
         response = self.session.response
-        if self.flow.frames and not response:
+        if self.flow.frames and not response and self._must_speak():
             self._fail_silent()
         self._close(response)
 
@@ -223,10 +166,27 @@ class TurnRun:
                     root = self.flow.frames[0].name
                     self._end_all(Ending(args["how"], args["reason"]))
                     return Answer(freeze({"root": root}))
+                case "decided":
+                    answer = self._decided(args)
+                    if answer is None:
+                        return Answer(FrozenDict({"frames": len(self.flow.frames)}))
                 case _:
                     answer = self._words(args)
         await self._drive(answer, waiting)
         return Answer(FrozenDict({"frames": len(self.flow.frames)}))
+
+    def _decided(self, args: Any) -> Answer | None:
+        """The decision for the step that waits for it; None where that cannot go on with it now.
+
+        An interruption is run to its end first, and what is over does not begin again.
+        """
+        frame = outside.frame_of(self.flow, args)
+        if frame is None:
+            return None
+        if frame is not self.flow.top:
+            frame.data["decided"] = thaw(args)
+            return None
+        return outside.answer_of(args)
 
     def _words(self, args: Any) -> Answer | None:
         """The user's words for the frame that waits; a frame that waits for nothing just runs."""
@@ -254,10 +214,12 @@ class TurnRun:
     async def _drive(self, answer: Answer | None, need: Need | None) -> None:
         """Run the flows until they wait for the user or none is left."""
         language = self.machinery.language
+        resumed = need is not None  # from its intent: a turn is taken up nowhere else
         if need is None:
             need = await self._advance(language, self.flow, answer)
-        while need is not None and need.kind != "user":
-            answer = await self._answer(need)
+        while need is not None and need.kind not in RESTING:
+            answer = await self._answer(need, resumed=resumed)
+            resumed = False
             self.run.now = self.machinery.clock.now()
             need = await self._advance(language, self.flow, answer)
 
@@ -269,14 +231,16 @@ class TurnRun:
             return self.run.advance(cursor, answer)
         return await self.machinery.apart.run(partial(self.run.advance, cursor, answer))
 
-    def _masked(self, text: str) -> str:
+    def masked(self, text: str) -> str:
         """`text` as it may be logged and kept."""
         return self.recorder.redactor.text(text)
 
-    async def _answer(self, need: Need) -> Answer:
+    async def _answer(self, need: Need, *, resumed: bool = False) -> Answer:
         match need.kind:
             case "tool":
-                return await self._tool(need)
+                return await call_for(self, need, resumed=resumed)
+            case "reconcile":
+                return await self.journal.waiting(partial(reconcile_for, self, need))
             case "function":
                 return await self.journal.waiting(partial(self._function, need))
             case "timer":
@@ -288,79 +252,22 @@ class TurnRun:
         await self.machinery.clock.sleep(need.args["ms"] / 1000)
         return Answer()
 
-    async def _tool(self, need: Need) -> Answer:
-        frame = self.flow.top
-        # Each attempt is a row of its own in the journal, or the failure of the one before would
-        # answer it. All attempts share the key, so that the other side can tell it is one act.
-        seq = self.session.state.seq
-        first = int(frame.data.get("call") or seq)
-        parts = (self.session.session_id, self.session.state.turn, first, self.journal.nonce)
-        key = ":".join(str(part) for part in parts if part != "")
-        context = CallContext(
-            session_id=self.session.session_id,
-            user_id=self.session.user_id,
-            transaction_id=frame.data.get("tx"),
-            key=key,
-            tool=need.name,
-            clock=self.machinery.clock,
-        )
-
-        filled = frame.data.get("filled")
-
-        async def call() -> Answer:
-            world = self.machinery.world
-            made = await call_tool(
-                world.tools,
-                need.name,
-                thaw(need.args) or {},
-                context,
-                functions=world.functions,
-                limiter=self.machinery.limiter,
-                clock=self.machinery.clock,
-                http=self.machinery.http,
-                filled=filled,
-                surroundings=self._surroundings(),
-            )
-            for warning in self.machinery.diagnose(world.tools.find(need.name), made):
-                self.machinery.warn(self._masked(warning))
-            return answer_of(made)
-
-        return await self.journal.around(self, need, seq, key, call)
-
-    def _surroundings(self) -> Surroundings:
-        """What the response mapping of a tool may use."""
-        machinery = self.machinery
-        apart = machinery.apart.run if machinery.apart else None
-        return Surroundings(self._mapping_names, machinery.world.javascript, apart)
-
-    def _mapping_names(self) -> dict[str, Any]:
-        session = self.session
-        return {
-            "cargo": FrozenDict(dict(session.state.scopes.get("cargo", {}))),
-            "sessionId": session.session_id,
-            "userId": session.user_id,
-            "language": session.state.get("session", "language") or self.machinery.world.language,
-        }
-
-    def attempt_of(self, need: Need) -> dict[str, Any]:
-        """A call that a crash interrupted, as `lastTurnToolCalls` lists it."""
-        tool = self.machinery.world.tools.find(need.name)
-        return {
-            "tool": tool.name if tool else need.name,
-            "implementation": tool.implementation.type if tool else "",
-            "transactionId": self.flow.top.data.get("tx"),
-            "at": int(self.machinery.clock.now()),
-        }
-
     async def _function(self, need: Need) -> Answer:
         """An async approved function, called from an expression."""
         answer = await answer_function(self.machinery.world, self.machinery.clock, need)
         if answer.error is not None:
             text = f"approved function {need.name} raised {answer.error_name}: {answer.error}"
-            self.machinery.warn(self._masked(text))
+            self.machinery.warn(self.masked(text))
         return answer
 
     # ------------------------------------------------------------ the end of a turn
+
+    def _must_speak(self) -> bool:
+        """Whether the user is asked something, in this turn."""
+        need = self.flow.top.waiting
+        waits_for_others = need is not None and need.kind in outside.KINDS
+        is_ours = self.session.state.get("turn", "message") is UNDEFINED
+        return not waits_for_others and not (is_ours and self.flow.top.data.get("question"))
 
     def _fail_silent(self) -> NoReturn:
         """A flow that waits without having said anything is stuck. spec: flow-engine 1.6"""
@@ -406,6 +313,7 @@ class TurnRun:
         self._note_last_chat(response)
         turn.pop("text", None)
         session.state.scopes.pop("routing", None)
+        outside.withdraw(self.flow)
         if not self.flow.frames:
             self.said.forget()
         session.commits = _newest([*session.commits, *self.recorder.kept], KEPT_COMMITS)
@@ -414,10 +322,11 @@ class TurnRun:
     def _note_last_chat(self, response: str | None) -> None:
         """What no flow handled is remembered for the next detection. spec: flow-engine 1.2"""
         session = self.session
+        message = self.flow.state.get("turn", "message")
         if response is not None or session.cursor.frames:
             session.last_chat = {}
-        else:
-            session.last_chat["user"] = self.flow.state.get("turn", "message")
+        elif message is not UNDEFINED:
+            session.last_chat["user"] = message
 
     def _point_question(self, message: Message) -> None:
         """The open question points into the message that asked it."""
@@ -435,7 +344,7 @@ class TurnRun:
         hint = getattr(cause, "hint", "")
         step = error.node if isinstance(error, StepFailed) else error.step
         return kind(
-            self._masked(str(cause) or type(cause).__name__),
+            self.masked(str(cause) or type(cause).__name__),
             session=self.session,
             flow=error.flow,
             step=step,
@@ -454,28 +363,3 @@ def _record(machinery: Machinery, recorder: Recorder, commit: Commit) -> None:
 
 def _newest(items: list[T], limit: int) -> list[T]:
     return items if len(items) <= limit else items[-limit:]
-
-
-def answer_of(made: ToolAnswer) -> Answer:
-    """A tool's answer as the flows read it."""
-    facts: dict[str, Any] = {
-        "attempts": [
-            {
-                "tool": one.tool,
-                "implementation": one.implementation,
-                "transactionId": one.transaction_id,
-                "at": one.at,
-            }
-            for one in made.attempts
-        ]
-    }
-    told = {
-        "refused": made.refused,
-        "may_have_happened": made.may_have_happened,
-        "status": made.http_status,
-        "hint": made.fault_hint,
-        "arguments_after": made.arguments_after,
-        "warnings": list(made.warnings) or None,
-    }
-    facts |= {name: fact for name, fact in told.items() if fact not in (None, False, "")}
-    return Answer(made.value, made.fault_message, made.fault_name, facts)

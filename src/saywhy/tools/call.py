@@ -24,18 +24,16 @@ from saywhy.tools.http.client import HttpClient
 from saywhy.tools.invocation import CallContext, Invocation, Kind, Outcome
 from saywhy.tools.limit import Limiter, refused_text
 from saywhy.tools.mapped import ALONE, Surroundings, map_answer
-from saywhy.tools.mcp import invoke as mcp_tool
 from saywhy.tools.registry import Registry
 from saywhy.tools.result import as_value
 from saywhy.tools.tool import Tool
 from saywhy.values import dumps, freeze, loads_raw, same, seal
 
-__all__ = ["Approved", "Attempt", "CallContext", "ToolAnswer", "call_tool"]
+__all__ = ["Approved", "Attempt", "CallContext", "ToolAnswer", "call_tool", "mapped_answer"]
 
 KINDS: Final[dict[str, Kind]] = {
     "local": local.invoke,
     "http": http_tool.invoke,
-    "mcp": mcp_tool.invoke,
     "mock": mock.invoke,
 }
 """Kind of implementation → how it is carried out. A new kind of tool is one row."""
@@ -189,7 +187,14 @@ async def call_tool(
     answer = await (carry_out() if around is None else around(carry_out))
     if not answer.is_data or answer.fault_message is not None:
         return answer
-    return await _mapped(invocation, answer, surroundings)
+    return await mapped_answer(
+        tool,
+        tree,
+        answer,
+        functions=functions,
+        now_ms=clock.now(),
+        surroundings=surroundings,
+    )
 
 
 def _given(answer: ToolAnswer) -> Callable[[], Awaitable[ToolAnswer]]:
@@ -222,14 +227,14 @@ async def _unapproved(
     clock: Clock,
     surroundings: Surroundings,
 ) -> ToolAnswer | None:
-    """What keeps the call from being made: a person has to be asked, or was asked for another."""
+    """What keeps the call from being made: a person has to be asked, or was asked for another.
+
+    An approval holds for the arguments it was given for, and no others.
+    """
     approval = tool.approval
     assert approval is not None, "asked for tools with an approval only"
-    if approved is not None:
-        if digest_of(tool.id, tree, approved.salt) == approved.digest:
-            return None
-        text = f"{tool.name} was approved for other arguments, so it was not called"
-        return ToolAnswer(fault_message=text, fault_name="ApprovalMismatch", refused=True)
+    if approved is not None and digest_of(tool.id, tree, approved.salt) == approved.digest:
+        return None
     ask = partial(
         wants_approval, approval, tree, surroundings.names(), surroundings.engine, clock.now()
     )
@@ -260,21 +265,27 @@ def _recorder(
     return record
 
 
-async def _mapped(
-    invocation: Invocation, answer: ToolAnswer, surroundings: Surroundings
+async def mapped_answer(
+    tool: Tool,
+    arguments: dict[str, Any],
+    answer: ToolAnswer,
+    *,
+    functions: Mapping[str, Callable[..., Any]],
+    now_ms: float,
+    surroundings: Surroundings = ALONE,
 ) -> ToolAnswer:
-    """The answer as the response mapping has it."""
+    """The answer as the tool's response mapping has it."""
     try:
         value, warnings = await map_answer(
-            invocation.tool,
+            tool,
             answer.value,
-            invocation.arguments,
-            functions=invocation.functions,
-            now_ms=invocation.clock.now(),
+            arguments,
+            functions=functions,
+            now_ms=now_ms,
             surroundings=surroundings,
         )
     except MappingError as error:
-        return _unmapped(invocation.tool, answer, error)
+        return _unmapped(tool, answer, error)
     return msgspec.structs.replace(answer, value=value, warnings=warnings, is_data=False)
 
 

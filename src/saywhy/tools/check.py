@@ -36,6 +36,21 @@ def problems_of(raw: Any, place: Place) -> Iterator[Problem]:
     yield from outside_problems(raw, place)
 
 
+def effect_of(raw: Mapping[str, Any]) -> Effect:
+    """What the author says; else what the kind implies, and `once` where nothing is known."""
+    given = raw.get("effect")
+    if given in EFFECTS:
+        return given
+    implementation = raw.get("implementation")
+    kind = implementation.get("type") if isinstance(implementation, Mapping) else None
+    if kind == "mock":
+        return "reads"
+    if kind == "http" and isinstance(implementation, Mapping):
+        method = str(implementation.get("method") or "POST").upper()
+        return "reads" if method in ("GET", "HEAD") else "once"
+    return "once"
+
+
 def below(place: Place, *parts: str) -> Place:
     """The place of a key inside the definition at `place`."""
     escaped = (part.replace("~", "~0").replace("/", "~1") for part in parts)
@@ -150,10 +165,6 @@ def _implementation(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
         from saywhy.tools.http.check import http_problems  # it builds on this module
 
         yield from http_problems(raw, place)
-    elif kind == "mcp":
-        from saywhy.tools.mcp.check import mcp_problems  # likewise
-
-        yield from mcp_problems(raw, place)
 
 
 def _needed_key(
@@ -193,7 +204,7 @@ def _figures(
         yield Problem(
             f"`timeout` of tool {_name(raw)} must be a number above 0, not {word(timeout)}",
             below(where, "timeout"),
-            hint="milliseconds; leave it out for 5000 (local) or 20000 (http, mcp)",
+            hint="milliseconds; leave it out for 5000 (local) or 20000 (http)",
         )
     if not isinstance(implementation.get("thread", True), bool):
         yield Problem(

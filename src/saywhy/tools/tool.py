@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from saywhy.errors import DefinitionError, Place
 from saywhy.tools.approval import Approval, approval_of
-from saywhy.tools.check import Effect, problems_of
+from saywhy.tools.check import Effect, effect_of, problems_of
 from saywhy.tools.schema import SchemaCheck, Style, compile_schema, normalise
 from saywhy.tools.signature import KeywordFunction, describe_function
 from saywhy.values import freeze, thaw
@@ -116,7 +116,7 @@ def tool_from_definition(raw: Mapping[str, Any], place: Place | None = None) -> 
         style=style,
         positional_order=order,
         implementation=_implementation(definition["implementation"]),
-        effect=_effect(definition),
+        effect=effect_of(definition),
         checker=_checker(schema, style),
         rate_limit=_rate_limit(definition),
         returns=definition.get("returns"),
@@ -146,19 +146,6 @@ def _implementation(raw: Mapping[str, Any]) -> Implementation:
         timeout_ms=raw.get("timeout") or TIMEOUT_MS.get(kind, TIMEOUT_MS["local"]),
         retries=int(raw.get("retries") or 0),
     )
-
-
-def _effect(definition: Mapping[str, Any]) -> Effect:
-    """What the author says; else what the kind implies, and `once` where nothing is known."""
-    if definition.get("effect"):
-        return definition["effect"]
-    implementation = definition["implementation"]
-    if implementation["type"] == "mock":
-        return "reads"
-    method = str(implementation.get("method") or "POST").upper()
-    if implementation["type"] == "http" and method in {"GET", "HEAD"}:
-        return "reads"
-    return "once"
 
 
 def _reconcile(given: Any) -> Reconcile | None:

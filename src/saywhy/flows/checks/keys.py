@@ -52,7 +52,7 @@ STEP_KEYS: Final[Mapping[str, frozenset[str]]] = {
     "SAY": frozenset({"value"}),
     "SAY-GET": frozenset({"value", "variable", "digits", "asSpoken", "pii"}),
     "SET": frozenset({"value", "variable", "requireTrue"}),
-    "CALL-TOOL": frozenset({"tool", "args", "variable"}),
+    "CALL-TOOL": frozenset({"tool", "args", "variable", "onUnknown"}),
     "FLOW": frozenset(
         {"value", "name", "parameters", "initializeDefaults", "discardSay", "variable"}
     ),
@@ -112,9 +112,6 @@ IMPLEMENTATION_KEYS: Final = frozenset(
         "authentication",
         "acceptStatus",
         "responseMapping",
-        "server",
-        "tool",
-        "idempotencyKey",
     ]
 )
 SCHEMA_KEYS: Final = frozenset({"type", "properties", "required", "additionalProperties"})

@@ -49,7 +49,7 @@ def _unreachable(library: Library, flow: Flow, steps: Iterable[Step]) -> Iterato
 
 def _always_leaves(library: Library, step: Step) -> bool:
     """Whether no run goes on behind a step. One that may fail can go on behind its `onFail`."""
-    if step.on_fail or step.fallbacks:
+    if step.on_fail or step.on_unknown or step.fallbacks:
         return False
     if step.type in ENDINGS:
         return True

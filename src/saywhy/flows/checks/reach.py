@@ -183,7 +183,8 @@ class Reaches:
             after |= self._step(flow, branch, added, rescue=False)
         if step.type == "FLOW" and target_of(step):
             after |= self._go(flow, step, added, rescue=rescue)
-        after |= self._list(flow, step.on_fail, written, rescue=True)
+        for rescues in (step.on_fail, step.on_unknown):
+            after |= self._list(flow, rescues, written, rescue=True)
         for fallback in step.fallbacks.values():
             after |= self._step(flow, fallback, written, rescue=True)
         return after

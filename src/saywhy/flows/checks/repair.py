@@ -1,4 +1,4 @@
-"""What is wrong with how a step repairs itself: `onFail`, retries and `inputValidation`."""
+"""What is wrong with how a step repairs itself: rescue steps, retries and `inputValidation`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from saywhy.flows.checks.keys import misspelt_keys
 from saywhy.flows.checks.spot import Spot
 from saywhy.flows.read_flow import kind_of
 from saywhy.flows.source import join
+from saywhy.tools.check import effect_of
 from saywhy.tools.pattern import pattern_problem
 
 STRATEGIES: Final = ("immediate", "exponential", "linear", "manual")
@@ -19,17 +20,30 @@ ACTIONS: Final = ("retry", "skip", "ask_user", "fallback")
 
 def check_repair(spot: Spot) -> Iterator[Problem]:
     """Every problem of the keys that any step may have for the case that it fails."""
-    yield from _on_fail(spot)
+    yield from _rescues(spot)
+    yield from _unknown(spot)
     yield from _retries(spot)
     yield from _rules(spot)
     yield from _validation(spot)
 
 
-def _on_fail(spot: Spot) -> Iterator[Problem]:
-    written = spot.get("onFail")
-    if isinstance(written, list) and not written:
-        hint = "remove it, or say what to do"
-        yield spot.problem("`onFail` is an empty list", "onFail", hint=hint, severity="warning")
+def _rescues(spot: Spot) -> Iterator[Problem]:
+    for key in ("onFail", "onUnknown"):
+        written = spot.get(key)
+        if isinstance(written, list) and not written:
+            hint = "remove it, or say what to do"
+            yield spot.problem(f"`{key}` is an empty list", key, hint=hint, severity="warning")
+
+
+def _unknown(spot: Spot) -> Iterator[Problem]:
+    """`onUnknown` where nothing can ever be unknown."""
+    tool = spot.library.tool(str(spot.get("tool") or ""))
+    if not spot.has("onUnknown") or spot.step.type != "CALL-TOOL" or tool is None:
+        return
+    if effect_of(tool.raw) == "reads":
+        message = f"`onUnknown` never runs: tool {tool.id} only reads, so it is asked again"
+        hint = 'remove it, or give the tool "effect": "once"'
+        yield spot.problem(message, "onUnknown", hint=hint, severity="warning", at_key=True)
 
 
 def _retries(spot: Spot) -> Iterator[Problem]:

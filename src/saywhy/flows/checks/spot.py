@@ -38,7 +38,7 @@ class Spot:
     flow: Flow
     step: Step
     rescue: bool = False
-    """Whether the step stands in `onFail` or is a fallback."""
+    """Whether the step stands in `onFail` or `onUnknown`, or is a fallback."""
 
     def get(self, key: str) -> Any:
         """What the author wrote under a key; None when absent."""
@@ -112,7 +112,7 @@ def spots_of(flow: Flow, library: Library, known: Known) -> Iterator[Spot]:
         yield Spot(library, known, flow, step, rescue)
         for _, branch in step.branches:
             yield from walk(branch, False)
-        for inner in (*step.on_fail, *step.fallbacks.values()):
+        for inner in step.rescues():
             yield from walk(inner, True)
 
     for step in flow.steps:

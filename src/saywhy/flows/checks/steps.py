@@ -53,7 +53,7 @@ def check_step(spot: Spot) -> Iterator[Problem]:
 def _type(spot: Spot) -> Iterator[Problem]:
     written = spot.get("type")
     if written is None:
-        where = "the `onFail` step" if spot.rescue else "the step"
+        where = "the `onFail` step" if "/onFail" in spot.step.pointer else "the step"
         hint = f"use one of {', '.join(STEP_TYPES)}"
         yield spot.problem(f"{where} has no `type`", hint=hint)
     elif spot.step.type not in _CHECKS and written != "FORM":  # FORM was refused when it was read
@@ -90,6 +90,7 @@ def _misplaced(spot: Spot) -> Iterator[Problem]:
         yield spot.problem(message, "variable", hint=hint, severity="note", at_key=True)
     homes = {"requireTrue": "SET", "keepSay": "RETURN", "digits": "SAY-GET", "pii": "SAY-GET"}
     homes |= {"asSpoken": "SAY-GET", "args": "CALL-TOOL", "branches": "CASE or SWITCH"}
+    homes |= {"onUnknown": "CALL-TOOL"}
     for key, home in homes.items():
         if spot.has(key) and kind not in home.split(" or ") and kind != "DISPATCH":
             message = f"`{key}` means nothing on a {kind} step"
@@ -103,7 +104,7 @@ def _call_type(spot: Spot) -> Iterator[Problem]:
         return
     if spot.step.type != "FLOW" and not spot.rescue:
         message = f"`callType` means nothing on a {spot.step.type} step"
-        hint = "only FLOW steps and the steps of `onFail` have it"
+        hint = "only FLOW steps and the steps of `onFail` and `onUnknown` have it"
         yield spot.problem(message, "callType", hint=hint, at_key=True)
     elif written not in CALL_TYPES:
         hint = did_you_mean(str(written), CALL_TYPES) or "use call, replace or reboot"

@@ -1,0 +1,175 @@
+"""The calls that a turn makes for its flows: of tools, and of what knows how a call ended."""
+
+from __future__ import annotations
+
+import secrets
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from saywhy.chart.outcome import Answer, Need
+from saywhy.tools.call import (
+    Approved,
+    Attempt,
+    CallContext,
+    ToolAnswer,
+    call_tool,
+    mapped_answer,
+)
+from saywhy.tools.mapped import Surroundings
+from saywhy.tools.reconcile import find_out
+from saywhy.values import FrozenDict, thaw
+
+if TYPE_CHECKING:
+    from saywhy.runtime.turn import TurnRun
+
+
+async def call_for(run: TurnRun, need: Need, *, resumed: bool) -> Answer:
+    """Make the call a step asks for; `resumed` when it was asked before a crash."""
+    machinery, world, frame = run.machinery, run.machinery.world, run.flow.top
+    # Each attempt is a row of its own in the journal, or the failure of the one before would
+    # answer it. All attempts share the key, so that the other side can tell it is one act.
+    key = key_of(run)
+    approved = frame.data.get("approved")
+    context = context_of(run, need, key)
+    made = await call_tool(
+        world.tools,
+        need.name,
+        thaw(need.args) or {},
+        context,
+        functions=world.functions,
+        limiter=machinery.limiter,
+        clock=machinery.clock,
+        counted=bool(frame.data.get("counted")),
+        resumed=resumed,
+        approved=Approved(approved, frame.data["salt"]) if approved else None,
+        around=partial(run.journal.around, run, need, run.session.state.seq, key),
+        http=machinery.http,
+        filled=frame.data.get("filled"),
+        surroundings=surroundings_of(run),
+    )
+    if made.to_approve is not None:
+        frame.data["salt"] = secrets.token_hex(8)
+    if made.to_approve is not None or made.may_have_happened:
+        frame.data["key"] = key  # it outlives the turn
+    tool = world.tools.find(need.name)
+    for warning in machinery.diagnose(tool, made):
+        machinery.warn(run.masked(warning))
+    return answer_of(made)
+
+
+async def reconcile_for(run: TurnRun, need: Need) -> Answer:
+    """Ask the tool's own function what became of a call that was cut off."""
+    machinery, world = run.machinery, run.machinery.world
+    tool = world.tools.find(need.name)
+    assert tool is not None, "the step looked the tool up before it asked"
+    arguments = thaw(need.args) or {}
+    finding = await find_out(
+        tool,
+        arguments,
+        context_of(run, need, key_of(run)),
+        functions=world.functions,
+        clock=machinery.clock,
+    )
+    if finding.trouble:
+        text = f"what became of a call of {tool.name} could not be found out: {finding.trouble}"
+        machinery.warn(run.masked(text))
+    made = ToolAnswer(value=finding.value, fault_message=finding.error or None)
+    if finding.status == "done" and tool.implementation.type != "local":
+        made = await mapped_answer(
+            tool,
+            arguments,
+            made,
+            functions=world.functions,
+            now_ms=machinery.clock.now(),
+            surroundings=surroundings_of(run),
+        )
+    if finding.status != "unknown":
+        run.journal.found_out(made)
+    status = "failed" if made.fault_message is not None else finding.status
+    return Answer(made.value, made.fault_message, made.fault_name, facts={"reconciled": status})
+
+
+def key_of(run: TurnRun) -> str:
+    """The key of the call at hand, the same for all attempts of its step, and never given again."""
+    session, data = run.session, run.flow.top.data
+    known = data.get("key")
+    if known:
+        return str(known)
+    first = int(data.get("call") or session.state.seq)
+    key = f"{session.session_id}:{session.state.turn}:{first}"
+    return f"{key}:{run.journal.nonce}" if run.journal.nonce else key
+
+
+def context_of(run: TurnRun, need: Need, key: str) -> CallContext:
+    """Who calls, for a function that asks."""
+    data = run.flow.top.data
+    return CallContext(
+        session_id=run.session.session_id,
+        user_id=run.session.user_id,
+        transaction_id=data.get("tx"),
+        key=key,
+        tool=need.name,
+        attempt=int(data.get("attempt") or 0) + 1,
+        clock=run.machinery.clock,
+    )
+
+
+def surroundings_of(run: TurnRun) -> Surroundings:
+    """What the response mapping of a tool, and the condition of its approval, may use."""
+    machinery = run.machinery
+    apart = machinery.apart.run if machinery.apart else None
+    return Surroundings(partial(_names, run), machinery.world.javascript, apart)
+
+
+def _names(run: TurnRun) -> dict[str, Any]:
+    session = run.session
+    return {
+        "cargo": FrozenDict(dict(session.state.scopes.get("cargo", {}))),
+        "sessionId": session.session_id,
+        "userId": session.user_id,
+        "language": session.state.get("session", "language") or run.machinery.world.language,
+    }
+
+
+def interrupted_call(run: TurnRun, need: Need, name: str) -> ToolAnswer:
+    """The answer to a call that a crash cut off and that must not be made again."""
+    tool = run.machinery.world.tools.find(need.name)
+    attempt = Attempt(
+        tool.name if tool else need.name,
+        tool.implementation.type if tool else "",
+        run.flow.top.data.get("tx"),
+        int(run.machinery.clock.now()),
+    )
+    return ToolAnswer(
+        fault_message=f"{need.name} was interrupted, and nobody knows whether it took effect",
+        fault_name=name,
+        may_have_happened=True,
+        attempts=(attempt,),  # the host may not discard this turn
+    )
+
+
+def answer_of(made: ToolAnswer) -> Answer:
+    """A tool's answer as the flows read it."""
+    facts: dict[str, Any] = {
+        "attempts": [
+            {
+                "tool": one.tool,
+                "implementation": one.implementation,
+                "transactionId": one.transaction_id,
+                "at": one.at,
+            }
+            for one in made.attempts
+        ]
+    }
+    told = {
+        "refused": made.refused,
+        "may_have_happened": made.may_have_happened,
+        "ran": made.ran,
+        "status": made.http_status,
+        "hint": made.fault_hint,
+        "arguments_after": made.arguments_after,
+        "warnings": list(made.warnings) or None,
+        "to_approve": made.to_approve,
+    }
+    facts |= {name: fact for name, fact in told.items() if fact not in (None, False, "")}
+    return Answer(made.value, made.fault_message, made.fault_name, facts)

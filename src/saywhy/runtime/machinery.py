@@ -1,0 +1,81 @@
+"""What the turns of one engine share, and who is told of the calls they make."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from saywhy.chart.machine import Language, Limits
+from saywhy.chart.model import Chart, Charts
+from saywhy.chart.outcome import Answer, Need
+from saywhy.clock import Clock
+from saywhy.flows.world import World
+from saywhy.runtime.apart import Apart
+from saywhy.tools.call import ToolAnswer
+from saywhy.tools.http.client import HttpClient
+from saywhy.tools.limit import Limiter
+from saywhy.tools.tool import Tool
+
+if TYPE_CHECKING:
+    from saywhy.runtime.turn import TurnRun
+
+Make = Callable[[], Awaitable[ToolAnswer]]
+
+
+class Journal(Protocol):
+    """Who is told of a tool call before and after it is made."""
+
+    @property
+    def nonce(self) -> str:
+        """What sets the turn apart from one of the same number in a conversation of the same id."""
+        ...
+
+    async def around(self, run: TurnRun, need: Need, seq: int, key: str, call: Make) -> ToolAnswer:
+        """Make the call, or give the answer already on record."""
+        ...
+
+    async def waiting(self, work: Callable[[], Awaitable[Answer]]) -> Answer:
+        """What `work` gives; it may take long and is no journaled call."""
+        ...
+
+    def found_out(self, answer: ToolAnswer) -> None:
+        """What became of the newest call, which was cut off, is known after all."""
+        ...
+
+
+class NoJournal:
+    """Nobody: what a crash interrupts is not known afterwards."""
+
+    nonce = ""
+
+    async def around(self, run: TurnRun, need: Need, seq: int, key: str, call: Make) -> ToolAnswer:
+        """Make the call."""
+        return await call()
+
+    async def waiting(self, work: Callable[[], Awaitable[Answer]]) -> Answer:
+        """Wait for it."""
+        return await work()
+
+    def found_out(self, answer: ToolAnswer) -> None:
+        """Nothing to do."""
+
+
+@dataclass(slots=True)
+class Machinery:
+    """What the turns of one engine share."""
+
+    world: World
+    language: Language
+    routing: Chart
+    routing_language: Language
+    charts: Charts
+    clock: Clock
+    limiter: Limiter
+    limits: Limits = field(default_factory=Limits)
+    warn: Callable[[str], None] = lambda text: None
+    error: Callable[[str], None] = lambda text: None
+    diagnose: Callable[[Tool | None, ToolAnswer], Iterable[str]] = lambda tool, answer: ()
+    http: HttpClient = field(default_factory=HttpClient)
+    apart: Apart | None = None
+    """Where flows run on when their expressions wait for other processes; None: where they are."""
