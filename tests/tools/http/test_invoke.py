@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gzip
 import time
 from typing import Any
 
 import pytest
 
-from saywhy.testing import FakeClock, StubServer
-from saywhy.tools.call import call_tool
+from saywhy.testing import StubServer
 from saywhy.tools.http.client import HttpClient
-from saywhy.tools.http.settings import HttpSettings
-from tests.tools.http.calls import KEY, LOCAL, call_once, call_with, http_tool
+from tests.tools.http.calls import KEY, LOCAL, call_with, http_tool
 
 ACTS = ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
@@ -184,8 +183,6 @@ def test_a_refusal_is_an_answer(web: StubServer, bird: Any) -> None:
 
 def test_packed_answers(web: StubServer, bird: Any) -> None:
     """gzip is asked for and read."""
-    import gzip
-
     packed = gzip.compress(b'{"id": 7}')
     web.on("GET", "/birds", body=packed, headers={"content-encoding": "gzip"})
     assert bird().value == {"id": 7}
@@ -205,261 +202,6 @@ def test_packing_that_cannot_be_read(
     """Named, instead of a text full of noise."""
     web.on("GET", "/birds", body=b"{}{}{}{}", headers={"content-encoding": encoding})
     assert bird().fault_message == message
-
-
-# ------------------------------------------------------------------ bad answers
-
-
-def test_a_body_that_is_no_json(web: StubServer, bird: Any) -> None:
-    """It says so, what came, and that the act may have happened."""
-    web.on("POST", "/birds", body="<html>proxy error</html>")
-    answer = bird("POST")
-    assert answer.fault_message == (
-        "The answer says it is JSON and is not: JSON is malformed: invalid character (byte 0): "
-        "<html>proxy error</html>"
-    )
-    assert (answer.fault_name, answer.may_have_happened) == ("AnswerUnreadable", True)
-
-
-@pytest.mark.parametrize("declared", [True, False])
-def test_a_huge_body(web: StubServer, declared: bool) -> None:
-    """A gigabyte is cut off, not read, whether its length is announced or not."""
-    if declared:
-        web.on("GET", "/birds", raw=b"HTTP/1.1 200 OK\r\ncontent-length: 1073741824\r\n\r\n{")
-    else:
-        web.on("GET", "/birds", fill_bytes=1024**3)
-    began = time.monotonic()
-    answer = call_once(http_tool(web.base + "/birds"))
-    assert answer.fault_message == "The answer of 127.0.0.1 is larger than 10485760 bytes"
-    assert answer.fault_name == "AnswerTooLarge"
-    assert answer.fault_hint == "HttpSettings(max_bytes=…) of the engine allows more"
-    assert time.monotonic() - began < 5
-
-
-def test_a_packed_bomb(web: StubServer) -> None:
-    """A small answer that unpacks to a large one is cut off as well."""
-    import gzip
-
-    bomb = gzip.compress(b"0" * 50_000_000)
-    assert len(bomb) < 100_000
-    web.on("GET", "/birds", body=bomb, headers={"content-encoding": "gzip"})
-    settings = HttpSettings(allow_private=True, max_bytes=1_000_000)
-    answer = call_once(http_tool(web.base + "/birds"), settings=settings)
-    assert answer.fault_message == "The answer of 127.0.0.1 is larger than 1000000 bytes"
-
-
-def test_a_hung_server(web: StubServer, bird: Any) -> None:
-    """The wait ends; what was sent may have been done, what only reads does no harm."""
-    web.on("GET", "/birds", delay_ms=5000).on("POST", "/birds", delay_ms=5000)
-    began = time.monotonic()
-    answer = bird("POST", timeout=50)
-    assert answer.fault_message == "Request timeout after 50ms"
-    assert (answer.fault_name, answer.may_have_happened) == ("TimeoutError", True)
-    assert answer.fault_hint == "the request was sent; its effect may have happened"
-    assert bird("GET", timeout=50).may_have_happened is False
-    assert time.monotonic() - began < 3
-
-
-@pytest.mark.parametrize("drop", ["before", "midway"])
-def test_a_dropped_answer(web: StubServer, bird: Any, drop: str) -> None:
-    """The connection ends without an answer, or in the middle of one."""
-    web.on("POST", "/birds", body="x" * 1000, drop=drop)
-    answer = bird("POST")
-    assert answer.fault_message == (
-        f"fetch failed: 127.0.0.1:{web.port} closed the connection before its answer was complete "
-        "(ECONNRESET)"
-    )
-    assert (answer.fault_name, answer.may_have_happened) == ("FetchFailed", True)
-    assert len(answer.attempts) == 1
-
-
-def test_an_answer_and_then_nothing(web: StubServer, bird: Any) -> None:
-    """A connection that ends after the answer takes nothing from it."""
-    web.on("POST", "/birds", body={"n": 1}, drop="after")
-    assert bird("POST").value == {"n": 1}
-
-
-def test_no_http(web: StubServer, bird: Any) -> None:
-    """What answers in another language is told from a lost connection."""
-    web.on("GET", "/birds", raw=b"SSH-2.0-OpenSSH\r\n\r\n")
-    message = bird().fault_message
-    assert message.startswith(f"fetch failed: 127.0.0.1:{web.port} answered what is no HTTP: ")
-
-
-def test_a_refused_connection(bird: Any) -> None:
-    """Nothing listens: nothing was sent, so nothing can have happened."""
-    with StubServer() as gone:
-        address = gone.base
-    answer = call_once(http_tool(address + "/x", "POST"))
-    port = address.rpartition(":")[2]
-    assert answer.fault_message == (
-        f"fetch failed: 127.0.0.1:{port} refused the connection (ECONNREFUSED)"
-    )
-    assert (answer.may_have_happened, answer.refused) == (False, False)
-
-
-def test_an_unknown_host() -> None:
-    """The name is told, and where it stands."""
-    answer = call_once(http_tool("http://nowhere.invalid/x", "POST"))
-    assert answer.fault_message in {
-        "fetch failed: no host is named nowhere.invalid (ENOTFOUND)",
-        "fetch failed: nowhere.invalid cannot be looked up just now (EAI_AGAIN)",
-    }
-    assert answer.may_have_happened is False
-
-
-@pytest.mark.parametrize(
-    ("url", "message"),
-    [
-        ("http://127.0.0.1:9/x", "Address refused: 127.0.0.1 is a loopback address"),
-        ("http://[::1]:9/x", "Address refused: ::1 is a loopback address"),
-        ("http://[::ffff:10.0.0.1]/x", "Address refused: ::ffff:10.0.0.1 is a private address"),
-        (
-            "http://169.254.169.254/latest",
-            "Address refused: 169.254.169.254 is a link-local address",
-        ),
-        (
-            "http://0x7f.1/x",
-            "Address refused: 0x7f.1 leads to 127.0.0.1, which is a loopback address",
-        ),
-        (
-            "http://2130706433/x",
-            "Address refused: 2130706433 leads to 127.0.0.1, which is a loopback address",
-        ),
-        ("http://localhost:9/x", "Address refused: localhost leads to "),
-    ],
-)
-def test_private_addresses(url: str, message: str) -> None:
-    """Refused unless the host allows them, in whichever spelling, with the way to allow them."""
-    answer = call_once(http_tool(url, "POST"), settings=HttpSettings())
-    assert answer.fault_message is not None
-    assert answer.fault_message.startswith(message)
-    assert answer.fault_name in ("Error", "AddressRefused")
-    assert answer.fault_hint == (
-        "HttpSettings(allow_private=…) of the engine allows hosts of one's own network"
-    )
-    assert answer.may_have_happened is False
-
-
-def test_only_listed_hosts(web: StubServer) -> None:
-    """A call of another host is no attempt."""
-    settings = HttpSettings(allow_hosts=("api.example",), allow_private=True)
-    answer = call_once(http_tool(web.base), settings=settings)
-    assert answer.fault_message == (
-        "Address refused: 127.0.0.1 is not among the hosts that tools may call"
-    )
-    assert (answer.refused, answer.attempts, web.requests) == (True, (), ())
-
-
-@pytest.mark.parametrize("url", ["http:///x", "http://a b/x", "http://h:99999/x", "http://h:x/"])
-def test_addresses_that_are_none(url: str) -> None:
-    """An expression may give any text; no request is begun."""
-    tool = http_tool("{{url}}")
-    answer = call_once(tool, filled={"/implementation/url": url})
-    assert answer.fault_message is not None
-    assert answer.fault is not None
-
-
-def test_a_missing_path_parameter(web: StubServer, bird: Any) -> None:
-    """Refused before anything is sent."""
-    answer = bird(path="/birds/{id}", pathParams=["id"], args={"q": 1})
-    assert answer.fault_message == "Missing required path parameter: id"
-    assert (answer.refused, answer.attempts, web.requests) == (True, (), ())
-
-
-def test_without_a_client() -> None:
-    """Who calls a tool without an engine is told what is missing."""
-
-    async def main() -> Any:
-        from saywhy.tools.call import CallContext
-        from saywhy.tools.limit import MemoryLimiter
-        from saywhy.tools.registry import Registry
-
-        clock = FakeClock()
-        limiter = MemoryLimiter(clock)
-        registry = Registry([http_tool("https://a.example")])
-        return await call_tool(
-            registry, "Bird", {}, CallContext(), functions={}, limiter=limiter, clock=clock
-        )
-
-    answer = asyncio.run(main())
-    assert answer.fault_message == "HTTP tools need a client to call with"
-    assert answer.fault_hint == "hand in http=HttpClient()"
-
-
-# ------------------------------------------------------------------ again
-
-
-@pytest.mark.parametrize(
-    ("first", "count"),
-    [
-        ({"status": 503}, 2),
-        ({"status": 500}, 2),
-        ({"status": 429}, 2),
-        ({"drop": "before"}, 2),
-        ({"delay_ms": 3000}, 2),
-        ({"status": 404}, 1),
-        ({"status": 400}, 1),
-        ({"status": 401}, 1),
-        ({"body": "no json"}, 1),
-    ],
-)
-def test_retries(web: StubServer, bird: Any, first: dict[str, Any], count: int) -> None:
-    """What may pass by itself is tried again, under the same key; a refusal is not."""
-    web.on("POST", "/birds", **first).on("POST", "/birds", body={"n": 1})
-    answer = bird("POST", retries=1, retryDelay=10, timeout=300)
-    assert len(web.requests) == len(answer.attempts) == count
-    assert {request.headers["idempotency-key"] for request in web.requests} == {KEY}
-    assert (answer.value == {"n": 1}) is (count == 2)
-
-
-def test_retries_have_an_end(web: StubServer, bird: Any) -> None:
-    """`retries: 2` makes three attempts, each of them listed."""
-    web.on("GET", "/birds", status=503)
-    answer = bird(retries=2, retryDelay=0)
-    assert answer.fault_message == "HTTP 503 Service Unavailable"
-    assert len(web.requests) == len(answer.attempts) == 3
-
-
-@pytest.mark.parametrize(
-    ("headers", "more", "seconds"),
-    [
-        ({"retry-after": "7"}, {}, [7, 7]),
-        ({}, {"retryDelay": 250}, [0.25, 0.25]),
-        ({}, {}, [1, 2]),
-    ],
-)
-def test_pauses(
-    web: StubServer, headers: dict[str, str], more: dict[str, Any], seconds: list[float]
-) -> None:
-    """What the server asks for, what the author wrote, else longer each time."""
-    web.on("GET", "/birds", status=503, headers=headers)
-    clock = _Waits()
-    call_once(http_tool(web.base + "/birds", retries=2, **more), clock=clock)
-    assert clock.waits == seconds
-
-
-class _Waits(FakeClock):
-    """Notes pauses instead of making them; time limits are real."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.waits: list[float] = []
-
-    async def sleep(self, seconds: float) -> None:
-        self.waits.append(seconds)
-
-    async def wait_for(self, awaitable: Any, timeout_seconds: float | None) -> Any:
-        async with asyncio.timeout(timeout_seconds):
-            return await awaitable
-
-
-def test_a_pause_that_is_too_long(web: StubServer, bird: Any) -> None:
-    """A server that wants an hour is not asked again; the conversation goes on."""
-    web.on("GET", "/birds", status=429, headers={"Retry-After": "3600"})
-    answer = bird(retries=3)
-    assert len(web.requests) == 1
-    assert answer.fault_hint == "the server asks to come back in 3600 seconds"
 
 
 # ------------------------------------------------------------------ secrets, cancelling
