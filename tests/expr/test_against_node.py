@@ -46,6 +46,11 @@ MEANT: Final = (
         ": a conversation keeps only data",
         "(box.own = x => x) && 1",
     ),
+    Difference(
+        "what is thrown is told by its data, and one that contains itself has none to tell",
+        "an error that cannot be shown",
+        "(() => { throw (box.own = box) })()",
+    ),
 )
 VALUES: Final[dict[str, Any]] = {"box": {}}
 
