@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from saywhy.testing import StubServer
+
 from .conftest import Run, write
 
 PLAIN = "--no-guidance"
@@ -248,3 +250,20 @@ def test_expressions_may_be_isolated(run: Run, pay: str) -> None:
     """A conversation is the same with expressions in processes of their own."""
     done = run("chat", pay, PLAIN, "--expressions", "isolated", stdin="Pay\n80\nAnn\n")
     assert (done.code, done.out) == (0, "How much?\nFee 8.\n\nWho gets it?\n80 for Ann.\n")
+
+
+def test_http_tools_on_this_machine(run: Run, folder: Path) -> None:
+    """Private addresses are refused until --allow-private names their host."""
+    with StubServer([{"path": "/fee", "body": {"fee": 8}}]) as web:
+        call = {"id": "c", "type": "CALL-TOOL", "tool": "fee", "args": {"a": 1}, "variable": "r"}
+        call["onFail"] = {"id": "f", "type": "RETURN", "value": "r"}  # type: ignore[assignment]
+        say = {"id": "s", "type": "SAY", "value": "Fee {{r.fee}}."}
+        implementation = {"type": "http", "url": f"{web.base}/fee", "method": "GET"}
+        files = [
+            write(folder / "a.json", [{"id": "f", "name": "Fee", "steps": [call, say]}]),
+            write(folder / "b.json", {"tools": [{"id": "fee", "implementation": implementation}]}),
+        ]
+        refused = run("chat", *files, PLAIN, stdin="Fee\n")
+        allowed = run("chat", *files, PLAIN, "--allow-private", "127.0.0.1", stdin="Fee\n")
+    assert refused.out == "Address refused: 127.0.0.1 is a loopback address\n"
+    assert allowed.out == "Fee 8.\n"

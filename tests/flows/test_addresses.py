@@ -37,10 +37,12 @@ async def run(
             "variable": "r",
             "onFail": {"id": "f", "type": "RETURN", "value": "r"},
         },
-        {"id": "s2", "type": "RETURN", "value": "'got ' + r.n"},
+        {"id": "s2", "type": "SAY", "value": "got {{r.n}}"},
+        {"id": "s3", "type": "SAY-GET", "variable": "z", "value": "ok?"},
     ]
     engine = Engine(
         flows=[{"id": "main", "name": "Main", "version": "1.0", "steps": steps}],
+        guidance={"enabled": False},
         tools=[{"id": "Bird", "name": "Bird", "implementation": implementation, **(keys or {})}],
         functions=functions,
         validate_on_init=False,
@@ -60,14 +62,14 @@ async def test_variables_cargo_and_functions(web: StubServer) -> None:
 
     url = "{{cargo.base}}/{{version}}/{{path('bird')}}"
     session = await run(web, url, functions={"path": path}, headers={"X-Who": "{{userId}}!"})
-    assert session.response == "got 1"
+    assert session.response == "got 1\n\nok?"
     assert web.requests[0].headers["x-who"] == "ann!"
 
 
 async def test_numbers_are_written_as_text(web: StubServer) -> None:
     """As JavaScript writes them."""
     session = await run(web, "http://127.0.0.1:{{cargo.port}}/v1/birds")
-    assert session.response == "got 1"
+    assert session.response == "got 1\n\nok?"
 
 
 async def test_what_was_read_is_recorded(web: StubServer) -> None:
@@ -109,9 +111,10 @@ async def test_secrets_of_the_flow(web: StubServer, more: dict[str, Any]) -> Non
     """A credential that an expression gives is sent, and recorded nowhere."""
     token = "fresh-token-9"
     session = await run(web, web.base + "/v1/birds", functions={"getToken": lambda: token}, **more)
-    assert session.response == "got 1"
+    assert session.response == "got 1\n\nok?"
     assert web.requests[0].headers["authorization"] == f"Bearer {token}"
     assert token not in b"\n".join(lines_of(session.trace)).decode()
+    assert token not in session.to_json().decode()
 
 
 async def test_a_later_call_starts_afresh(web: StubServer) -> None:

@@ -20,6 +20,7 @@ from saywhy.cli.options import (
     Files,
     FunctionsOption,
     GlobalsOption,
+    PrivateOption,
     SessionOption,
     StoreOption,
     Where,
@@ -54,6 +55,7 @@ def chat(
         bool, typer.Option("--guidance/--no-guidance", help="Questions tell the way out, or not.")
     ] = True,
     expressions: ExpressionsOption = Where.IN_PROCESS,
+    private: PrivateOption = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Messages and replies as JSON, one a line.")
     ] = False,
@@ -70,7 +72,9 @@ def chat(
 
     given = Given.of(functions, globals, cargo)
     path = store_path(store)
-    engine = engine_of(files, given, path, guidance=guidance, expressions=expressions)
+    engine = engine_of(
+        files, given, path, guidance=guidance, expressions=expressions, private=private or ()
+    )
     with asyncio.Runner() as runner, opened(runner, engine):
         conversation = runner.run(
             _conversation(engine, session, new=new, user=user, language=language, given=given)
@@ -85,6 +89,7 @@ def engine_of(
     *,
     guidance: bool,
     expressions: str = "in-process",
+    private: Sequence[str] = (),
 ) -> Engine:
     """An engine on these files and a store in a file, after saying what is wrong with the flows.
 
@@ -95,6 +100,7 @@ def engine_of(
     from saywhy.runtime.engine import Engine
     from saywhy.runtime.validation import report_of
     from saywhy.stores.sqlite import SqliteStore
+    from saywhy.tools.http.settings import HttpSettings
     from saywhy.trace.words import count
 
     engine = Engine(
@@ -107,6 +113,7 @@ def engine_of(
         store=SqliteStore(path),
         lease_seconds=LEASE_SECONDS,
         expressions=expressions,
+        http=HttpSettings(allow_private=tuple(private)),
     )
     library = engine.library
     # Not engine.validate(): what was not handed over here, a program may well hand over.

@@ -62,6 +62,14 @@ ExpressionsOption = Annotated[
         help="Where expressions are evaluated: in the program, or isolated from it.",
     ),
 ]
+PrivateOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-private",
+        metavar="HOST",
+        help="Let HTTP tools call this host though its address is private, like `localhost`.",
+    ),
+]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Write JSON for other programs.")]
 
 

@@ -57,6 +57,8 @@ def take_result(world: World, node: Node, scope: Scope, answer: Answer) -> Outco
     """Store what the tool gave, or see to its failure, or to what else its step waited for."""
     if scope.asked is not None and scope.asked.kind != "tool":
         return decisions.take_up(world, node, scope, answer)
+    if scope.kept("filled"):  # credentials among it are for the call alone
+        scope.keep("filled", None)
     for attempt in answer.facts.get("attempts", ()):
         scope.append(("turn", "calls"), attempt)
     for warning in answer.facts.get("warnings", ()):
