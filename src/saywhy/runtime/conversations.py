@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from saywhy.chart.failure import failure_name, failure_text
-from saywhy.chart.model import Chart, Charts
+from saywhy.chart.model import Charts
 from saywhy.errors import (
     CallerError,
     Fenced,
@@ -24,13 +24,18 @@ from saywhy.errors import (
     OutsideError,
     SaywhyError,
     SessionBusy,
+    TurnHeld,
     UnknownSession,
 )
 from saywhy.messages import Message
 from saywhy.runtime.entry import Entry
+from saywhy.runtime.held import Holding, know_chart
 from saywhy.runtime.journal import Diverged, StoreJournal
+from saywhy.runtime.persistence import USUAL, Persistence
 from saywhy.runtime.session import Session
 from saywhy.runtime.turn import Machinery, TurnRun
+from saywhy.runtime.unjournaled import SessionJournal, seen_through
+from saywhy.stores.encoding import decode as document_of
 from saywhy.stores.store import LEASE_SECONDS, Accepted, Claim, Store
 from saywhy.trace.record import Recorder, decode
 from saywhy.trace.redact import Policy, Redactor
@@ -71,9 +76,12 @@ class Conversations:
         store: Store,
         policy: Policy,
         lease_seconds: float = LEASE_SECONDS,
+        persistence: Persistence = USUAL,
     ) -> None:
         self.machinery = machinery
         self.store = store
+        self.persistence = persistence
+        self.holding = Holding(machinery, store)
         self.policy = policy
         self.lease_seconds = lease_seconds
         self.worker = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
@@ -114,6 +122,7 @@ class Conversations:
             user_id=user_id,
             worker=self.worker,
             ttl_seconds=self.lease_seconds,
+            mode=self.persistence.mode,
         )
         repeated = accepted.status != "new"
         deadline = self.machinery.clock.now() + wait_seconds * 1000
@@ -124,6 +133,8 @@ class Conversations:
                 reply = await self._run_claimed(claim, mine=accepted.turn_no)
                 if reply is not None and claim.turn_no == accepted.turn_no:
                     return reply
+            elif accepted.held:
+                await self.holding.free(session_id)
             elif self.machinery.clock.now() > deadline:
                 self._mind(session_id)
                 raise SessionBusy(
@@ -133,7 +144,11 @@ class Conversations:
             else:
                 await self.store.wait_work(POLL_SECONDS)
             accepted = await self.store.accept(
-                session_id, message_id, entry.to_json(), user_id=user_id
+                session_id,
+                message_id,
+                entry.to_json(),
+                user_id=user_id,
+                mode=self.persistence.mode,
             )
             claim = await self._claim(session_id) if accepted.status in ("new", "running") else None
 
@@ -148,7 +163,7 @@ class Conversations:
             while True:
                 await self.recover(session_id)
                 stored = await self.store.session(session_id)
-                if stored is None or not stored.running:
+                if stored is None or not stored.running or stored.held:
                     break
                 await self.store.wait_work(POLL_SECONDS)
         except SaywhyError as error:
@@ -161,6 +176,7 @@ class Conversations:
         await self._keep_charts()
         for left in [session_id] if session_id is not None else list(self._left):
             await self._let_go(left)
+        await self.holding.free_all(session_id)
         running: set[asyncio.Task[TurnReply | None]] = set()
         count = 0
         try:
@@ -182,7 +198,9 @@ class Conversations:
             await asyncio.gather(*running, return_exceptions=True)
 
     async def _claim(self, session_id: str | None) -> Claim | None:
-        return await self.store.claim(self.worker, self.lease_seconds, session_id)
+        return await self.store.claim(
+            self.worker, self.lease_seconds, session_id, self.persistence.mode
+        )
 
     async def _run_claimed(self, claim: Claim, *, mine: int) -> TurnReply | None:
         """Run a claimed turn; None when it did not come to its reply here.
@@ -193,6 +211,8 @@ class Conversations:
             return await self._run(claim)
         except Fenced as error:  # another worker has it now, and will have its reply
             self.machinery.warn(str(error))
+        except TurnHeld as error:
+            self.machinery.error(str(error))
         except OutsideError:  # the store's own: the next turn would meet it again
             raise
         except Exception as error:
@@ -208,9 +228,17 @@ class Conversations:
         A cancelled turn stays open, and so does one that the store failed: it is taken up again
         where its journal ends.
         """
-        journal = StoreJournal(self.store, claim, self.lease_seconds)
+        kept = (self.store, claim, self.lease_seconds, self.persistence)
+        is_durable = self.persistence.mode == "durable"
+        journal = StoreJournal(*kept) if is_durable else SessionJournal(*kept)
         try:
-            return await self._to_its_end(claim, journal)
+            await self.holding.check(claim)
+            turn = self._to_its_end(claim, journal)
+            if isinstance(journal, SessionJournal):
+                return await seen_through(turn, journal)
+            return await turn
+        except TurnHeld:
+            raise
         except Fenced:
             await journal.keep()
             raise
@@ -275,7 +303,7 @@ class Conversations:
         reply = reply_of(session, claim.turn_no)
         await self.store.finish(
             claim,
-            dumps(session.document()),
+            self.persistence.document(session),
             dumps(_stored(reply, session.reply_message, run.recorder.redactor)),
             messages=self._messages(run),
             commits=journal.rows(run),
@@ -293,7 +321,7 @@ class Conversations:
             claim,
             "error",
             _error_json(error),
-            doc=dumps(session.document()),
+            doc=self.persistence.document(session),
             messages=self._messages(run),
             commits=journal.rows(run),
             previous_result=journal.unstored,
@@ -350,16 +378,14 @@ class Conversations:
 
     async def session_of(self, data: bytes) -> Session:
         """The session in a document, with the versions of flows and routing it stands in."""
-        session = Session.from_json(data, self.machinery.charts, self.machinery.warn)
+        document = document_of(data)
+        session = Session.from_json(document, self.machinery.charts, self.machinery.warn)
         for frame in (*session.cursor.walk(), *session.routing.walk()):
             await self._know_chart(frame.chart)
         return session
 
     async def _know_chart(self, digest: str) -> None:
-        if digest not in self.machinery.charts:
-            stored = await self.store.chart(digest)
-            if stored is not None:
-                self.machinery.charts.add_version(Chart.from_json(stored))
+        await know_chart(self.machinery, self.store, digest)
 
     async def trace(self, session_id: str) -> Trace:
         """Everything recorded of a conversation. Raises `UnknownSession` for one never begun."""

@@ -17,6 +17,7 @@ from saywhy.chart.outcome import Answer, Need
 from saywhy.errors import SaywhyError
 from saywhy.runtime.calls import interrupted_call
 from saywhy.runtime.machinery import Make
+from saywhy.runtime.persistence import USUAL, Persistence
 from saywhy.runtime.turn import TurnRun
 from saywhy.stores.store import LEASE_SECONDS, Claim, Prior, Store
 from saywhy.stores.store import Call as StoredCall
@@ -38,9 +39,16 @@ class Diverged(SaywhyError):
 class StoreJournal:
     """The journal of one turn, in the store."""
 
-    def __init__(self, store: Store, claim: Claim, ttl_seconds: float = LEASE_SECONDS) -> None:
+    def __init__(
+        self,
+        store: Store,
+        claim: Claim,
+        ttl_seconds: float = LEASE_SECONDS,
+        persistence: Persistence = USUAL,
+    ) -> None:
         self.store = store
         self.claim = claim
+        self.persistence = persistence
         # Kept as long as the turn is open, and never told: it also hides what arguments hash to.
         self.nonce = blake2b(b"nonce", digest_size=6, key=claim.salt).hexdigest()
         """The same for each attempt at this turn, another one for every other turn: whoever was
@@ -61,7 +69,7 @@ class StoreJournal:
     async def around(self, run: TurnRun, need: Need, seq: int, key: str, call: Make) -> ToolAnswer:
         """Store the intent, make the call unless it is answered, keep the result."""
         wanted = StoredCall(need.kind, need.name, need.effect, dumps(need.args), key)
-        document = dumps(run.session.document())
+        document = self.persistence.cursor(run)
         prior = await self.store.intent(
             self.claim, seq, wanted, document, self.rows(run), previous_result=self.unstored
         )
