@@ -197,6 +197,12 @@ class Conversations:
                 turn.cancel()
             await asyncio.gather(*running, return_exceptions=True)
 
+    async def release_held(self, session_id: str, by: str) -> int:
+        """Run a held turn because somebody says so. See `Engine.release_held`."""
+        now = self.machinery.clock.now()
+        await self.holding.release(session_id, by=by, at_ms=now)
+        return await self.recover(session_id)
+
     async def _claim(self, session_id: str | None) -> Claim | None:
         return await self.store.claim(
             self.worker, self.lease_seconds, session_id, self.persistence.mode

@@ -23,11 +23,14 @@ from saywhy.flows.phrases import Phrases
 from saywhy.flows.steps import flow_language
 from saywhy.flows.turn import routing_chart, routing_language
 from saywhy.flows.world import ErrorText, Options, World
+from saywhy.runtime import held as holding
 from saywhy.runtime.conversations import Conversations, TurnReply
 from saywhy.runtime.diagnostics import Diagnostics
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.expressions import IN_PROCESS, Expressions
+from saywhy.runtime.held import HeldTurn
 from saywhy.runtime.log import Log
+from saywhy.runtime.persistence import Persistence
 from saywhy.runtime.session import Session
 from saywhy.runtime.turn import Machinery, NoJournal, TurnRun
 from saywhy.runtime.validation import Report, report_of
@@ -63,6 +66,9 @@ class Engine:
     bounds each function that an expression calls. `http` says what HTTP tools may reach. With
     `expressions="isolated"` they are evaluated in processes of their own, `expression_workers` at
     most, which are killed when an evaluation takes longer than `expression_deadline_seconds`.
+
+    Calls of tools are journaled in the store; `action_persistence="session-only"` does without, and
+    `durable_actions` insists. `session_encoding="br-v1"` stores conversations compressed.
     """
 
     def __init__(
@@ -82,6 +88,9 @@ class Engine:
         guidance: Mapping[str, Any] | None = None,
         store: Store | None = None,
         lease_seconds: float = LEASE_SECONDS,
+        action_persistence: str | None = None,
+        durable_actions: bool = False,
+        session_encoding: str = "plain",
         clock: Clock | None = None,
         redact: Policy = USUAL,
         max_steps: int = 1000,
@@ -100,6 +109,7 @@ class Engine:
         expression_deadline_seconds: float | None = None,
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> None:
+        """Long because each option stands here once, with its default."""
         self._log = Log(logger)
         self._warn_of_model(model)
         self.language, self.model, self.ai_timeout = language, model, ai_timeout
@@ -122,7 +132,8 @@ class Engine:
         world = self._world(options, Phrases(messages), Guidance.of(guidance))
         self._policy = _without_secrets_of(world.tools, redact)
         self._machinery = self._assemble(world, store, Limits(max_steps, max_depth), http)
-        self._conversations = self._kept(store, lease_seconds)
+        kept = Persistence.of(action_persistence, durable_actions, session_encoding, store)
+        self._conversations = self._kept(store, lease_seconds, kept)
         self._report_findings(validate_on_init, strict)
 
     # ------------------------------------------------------------ making
@@ -149,12 +160,14 @@ class Engine:
             options,
         )
 
-    def _kept(self, store: Store | None, lease_seconds: float) -> Conversations | None:
+    def _kept(
+        self, store: Store | None, lease_seconds: float, persistence: Persistence
+    ) -> Conversations | None:
         if isinstance(store, str | Path):
             raise CallerError("store is a store, not a path", hint=f'SqliteStore("{store}")')
         if store is None:
             return None
-        return Conversations(self._machinery, store, self._policy, lease_seconds)
+        return Conversations(self._machinery, store, self._policy, lease_seconds, persistence)
 
     def _assemble(
         self,
@@ -310,8 +323,26 @@ class Engine:
         return await self._stored.session(session_id)
 
     async def recover(self, session_id: str | None = None) -> int:
-        """Run the turns that a crash left unfinished; gives how many there were."""
+        """Run the turns that a crash left unfinished; gives how many there were.
+
+        One that cannot go on here is held, and looked at again the next time.
+        """
         return await self._stored.recover(session_id)
+
+    async def held(self, session_id: str | None = None) -> list[HeldTurn]:
+        """Turns that stand still because what they ran on is missing or different here."""
+        return await holding.held_turns(self._stored.store, session_id)
+
+    async def release_held(self, session_id: str, *, by: str = "") -> int:
+        """Let the held turn of a conversation go on in spite of what differs; gives how many ran.
+
+        Raises `TurnHeld` where something is missing altogether, `CallerError` if none is held.
+        """
+        return await self._stored.release_held(session_id, by)
+
+    async def abandon_held(self, session_id: str, *, by: str = "", why: str = "") -> HeldTurn:
+        """End the held turn of a conversation without a reply; its calls stay on record."""
+        return await holding.abandon(self._stored.store, session_id, by=by, why=why)
 
     async def prune(self, *, older_than_days: float, limit: int = 1000) -> int:
         """Take from the store what only explains turns that ended longer ago; gives how many turns.

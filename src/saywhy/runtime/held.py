@@ -82,6 +82,14 @@ class Holding:
             if not await self.still(held):
                 await self.store.release(held.session_id, held.turn_no)
 
+    async def release(self, session_id: str, *, by: str, at_ms: float) -> HeldTurn:
+        """Note a person's word for the held turn. Raises `TurnHeld` where that does not help."""
+        for held in await self.store.held(session_id):
+            missing = [one for one in await self.still(held) if one.is_final]
+            if missing:
+                raise refusal(session_id, held.turn_no, missing)
+        return await release(self.store, session_id, by=by, at_ms=at_ms)
+
     async def still(self, held: StoredHeld) -> list[Obstacle]:
         """What is in the way of a held turn now."""
         if held.turn_doc is None:
