@@ -7,12 +7,10 @@ bound to the loop that made it. No cookies are kept: the next request may be ano
 from __future__ import annotations
 
 import asyncio
-import ssl
 import zlib
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -24,6 +22,8 @@ from saywhy.tools.http.settings import ENVIRONMENT, HttpSettings
 from saywhy.tools.http.trouble import HttpTrouble
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx2
 
     from saywhy.tools.http.transport import GuardedTransport, Resolve
@@ -188,6 +188,8 @@ class HttpClient:
     def _proxy_for(self, url: httpx2.URL) -> str:
         if self.settings.proxies != ENVIRONMENT:
             return self.settings.proxies or ""
+        from urllib.request import getproxies, proxy_bypass  # slow to import, and rarely wanted
+
         if proxy_bypass(url.host):
             return ""
         return getproxies().get(url.scheme, "")
@@ -195,6 +197,8 @@ class HttpClient:
     def _tls(self) -> ssl.SSLContext:
         """How certificates are checked; made once, it takes longer than a request."""
         if self._context is None:
+            import ssl
+
             from saywhy.tools.http.transport import httpx2
 
             verify = self.settings.verify

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 CAP_SECONDS: Final = 30.0
@@ -27,6 +26,10 @@ def retry_after_seconds(text: str, now_ms: float) -> float | None:
     text = text.strip()
     if text.isascii() and text.isdecimal():
         return float(text)
+    if not text:
+        return None
+    from email.utils import parsedate_to_datetime  # slow to import, and rarely wanted
+
     try:
         moment = parsedate_to_datetime(text)
         return max(0.0, moment.timestamp() - now_ms / 1000)

@@ -5,18 +5,20 @@ Nothing a flow file says widens it: a file names addresses, the host decides whi
 
 from __future__ import annotations
 
-import ssl
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from saywhy.errors import CallerError
+
+if TYPE_CHECKING:
+    from ssl import SSLContext  # slow to import, and wanted with the first request only
 
 MEGABYTE: Final = 1024 * 1024
 ENVIRONMENT: Final = "environment"
 """The word for `proxies` that takes them from `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`."""
 
-Verify: TypeAlias = bool | str | Path | ssl.SSLContext
+Verify: TypeAlias = "bool | str | Path | SSLContext"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
