@@ -53,7 +53,7 @@ def test_makes_the_tables(db: sqlite3.Connection) -> None:
     migrate(db)
     assert names(db) == {
         "session", "turn", "document", "cursor", "step", "message", "commit", "chart", "outbox",
-        "timer", "rate", "migration",
+        "timer", "rate", "waiting", "migration",
     }  # fmt: skip
     assert ran(db) == KNOWN
     assert not db.in_transaction

@@ -34,6 +34,7 @@ from saywhy.stores.store import (
     Blank,
     Call,
     Claim,
+    EndedAs,
     FailStatus,
     JournalEntry,
     Mode,
@@ -47,6 +48,7 @@ from saywhy.stores.store import (
     StoredTurn,
     Timer,
 )
+from saywhy.stores.waiting import StoredWaiting, Waiting
 
 
 class MemoryStore:
@@ -175,13 +177,16 @@ class MemoryStore:
         timers: Sequence[Timer] = (),
         blank: Blank = "all",
         blank_input: bool = True,
+        ended_as: EndedAs = "done",
+        waiting: Sequence[Waiting] | None = None,
     ) -> None:
         session = self._held(claim)
         session.check_messages(messages)
         turn = session.turns[claim.turn_no]
-        turn.end(claim, "done", previous_result, commits, blank, blank_input)
+        turn.end(claim, ended_as, previous_result, commits, blank, blank_input)
         turn.reply = reply
         session.done_no = claim.turn_no
+        self._wait(session, claim, waiting)
         self._end(session, claim, doc, messages)
         for payload in outbox:
             output_id = self._next_id()
@@ -204,13 +209,33 @@ class MemoryStore:
         previous_result: tuple[int, bytes] | None = None,
         blank: Blank = frozenset(),
         blank_input: bool = False,
+        waiting: Sequence[Waiting] | None = None,
     ) -> None:
         session = self._held(claim)
         session.check_messages(messages)
         turn = session.turns[claim.turn_no]
         turn.end(claim, status, previous_result, commits, blank, blank_input)
         turn.error = why
+        self._wait(session, claim, waiting)
         self._end(session, claim, doc, messages)
+
+    def _wait(
+        self, session: MemorySession, claim: Claim, waiting: Sequence[Waiting] | None
+    ) -> None:
+        if waiting is not None:
+            session.wait(claim.turn_no, waiting, self._next_id)
+
+    async def waiting(
+        self, session_id: str | None = None, limit: int = 100, after: int = 0
+    ) -> tuple[StoredWaiting, ...]:
+        found = [
+            one
+            for session in self._sessions.values()
+            if session_id in (None, session.session_id)
+            for one in session.waiting.values()
+            if one.number > after
+        ]
+        return tuple(sorted(found, key=lambda one: one.number)[:limit])
 
     async def hold(self, claim: Claim, why: str) -> None:
         self._held(claim).hold(claim, why, self._clock.now())

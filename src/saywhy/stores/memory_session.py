@@ -6,7 +6,7 @@ The rules are those of `store`; the maps of conversations, timers and the rest a
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -32,6 +32,7 @@ from saywhy.stores.store import (
     hash_of,
     merged,
 )
+from saywhy.stores.waiting import StoredWaiting, Waiting
 
 
 @dataclass(slots=True)
@@ -164,6 +165,7 @@ class MemorySession:
     turns: dict[int, MemoryTurn] = field(default_factory=dict[int, MemoryTurn])
     by_message: dict[str, int] = field(default_factory=dict[str, int])
     messages: dict[int, StoredMessage] = field(default_factory=dict[int, StoredMessage])
+    waiting: dict[str, StoredWaiting] = field(default_factory=dict[str, StoredWaiting])
 
     def stored(self) -> StoredSession:
         running = self.lease_until is not None
@@ -192,7 +194,7 @@ class MemorySession:
     def _seen(self, turn: MemoryTurn) -> Accepted:
         if turn.status in ("queued", "running", "held"):
             return Accepted("running", turn.turn_no, held=self.is_held)
-        if turn.status == "done":
+        if turn.status == "done" or (turn.status == "unknown" and turn.error is None):
             return Accepted("done", turn.turn_no, turn.reply)
         return Accepted("ended", turn.turn_no, error=turn.error)
 
@@ -216,6 +218,19 @@ class MemorySession:
             if len(entries) >= MAX_EARLIER:
                 break
         return tuple(reversed(entries[:MAX_EARLIER]))
+
+    def wait(
+        self, turn_no: int, waiting: Sequence[Waiting], next_number: Callable[[], int]
+    ) -> None:
+        """Wait for exactly this. What was waited for before keeps its number."""
+        known, self.waiting = self.waiting, {}
+        for one in waiting:
+            before = known.get(one.waiting_id)
+            number = before.number if before else next_number()
+            self.waiting[one.waiting_id] = StoredWaiting(
+                number, self.session_id, self.user_id, before.turn_no if before else turn_no,
+                one.waiting_id, one.kind, one.doc,
+            )  # fmt: skip
 
     def check_messages(self, messages: Rows) -> None:
         numbers = {seq for seq, _ in messages}

@@ -90,7 +90,22 @@ def m002_held_turns_and_modes(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX session_held ON session (id) WHERE lease_until = 4611686018427387904")
 
 
-MIGRATIONS: Final[tuple[Migration, ...]] = (m001_conversations, m002_held_turns_and_modes)
+def m003_what_is_waited_for(db: sqlite3.Connection) -> None:
+    """What conversations wait for that no message brings is listed in one place."""
+    # AUTOINCREMENT: whoever lists from a number on misses nothing.
+    db.execute(
+        """CREATE TABLE waiting (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, session_key INTEGER NOT NULL,
+        turn_no INTEGER NOT NULL, waiting_id TEXT NOT NULL, kind TEXT NOT NULL,
+        doc BLOB NOT NULL, UNIQUE (session_key, waiting_id))"""
+    )
+
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (
+    m001_conversations,
+    m002_held_turns_and_modes,
+    m003_what_is_waited_for,
+)
 
 
 def migrate(db: sqlite3.Connection, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:

@@ -21,6 +21,7 @@ from saywhy.stores import sqlite_held as holding
 from saywhy.stores import sqlite_journal as journal
 from saywhy.stores import sqlite_reads as reads
 from saywhy.stores import sqlite_turn as turn
+from saywhy.stores import sqlite_waiting
 from saywhy.stores.bell import Bell
 from saywhy.stores.held import StoredHeld
 from saywhy.stores.migrations import check_migrated, migrate
@@ -41,6 +42,7 @@ from saywhy.stores.store import (
     Blank,
     Call,
     Claim,
+    EndedAs,
     FailStatus,
     JournalEntry,
     Mode,
@@ -54,6 +56,7 @@ from saywhy.stores.store import (
     StoredTurn,
     Timer,
 )
+from saywhy.stores.waiting import StoredWaiting, Waiting
 
 PRUNED_AT_ONCE: Final = 50
 """Turns pruned in one transaction: the turns of everybody else wait for it."""
@@ -222,11 +225,13 @@ class SqliteStore:
         timers: Sequence[Timer] = (),
         blank: Blank = "all",
         blank_input: bool = True,
+        ended_as: EndedAs = "done",
+        waiting: Sequence[Waiting] | None = None,
     ) -> None:
         await self._writer.do(
             turn.finish,
             claim, doc, reply, messages, commits, previous_result, outbox, timers, blank,
-            blank_input,
+            blank_input, ended_as, waiting,
         )  # fmt: skip
         self._bell.ring()
 
@@ -242,12 +247,19 @@ class SqliteStore:
         previous_result: tuple[int, bytes] | None = None,
         blank: Blank = frozenset(),
         blank_input: bool = False,
+        waiting: Sequence[Waiting] | None = None,
     ) -> None:
         await self._writer.do(
             turn.fail,
             claim, status, why, doc, messages, commits, previous_result, blank, blank_input,
+            waiting,
         )  # fmt: skip
         self._bell.ring()
+
+    async def waiting(
+        self, session_id: str | None = None, limit: int = 100, after: int = 0
+    ) -> tuple[StoredWaiting, ...]:
+        return await self._readers.do(sqlite_waiting.listed, session_id, limit, after)
 
     async def hold(self, claim: Claim, why: str) -> None:
         await self._writer.do(holding.hold, claim, why)

@@ -33,7 +33,7 @@ _FORGET: Final = (
     f'DELETE FROM "commit" WHERE {_TURNS}',
     *(
         f"DELETE FROM {table} WHERE {_SESSIONS}"
-        for table in ("turn", "message", "outbox", "timer", "document", "cursor")
+        for table in ("turn", "message", "outbox", "timer", "document", "cursor", "waiting")
     ),
     "DELETE FROM rate WHERE user_id = ?",
 )

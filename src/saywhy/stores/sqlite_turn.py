@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from saywhy.stores import sqlite_journal
+from saywhy.stores import sqlite_journal, sqlite_waiting
 from saywhy.stores.held import HELD_UNTIL
 from saywhy.stores.refusals import (
     fenced,
@@ -33,6 +33,7 @@ from saywhy.stores.store import (
     TurnStatus,
     merged,
 )
+from saywhy.stores.waiting import Waiting
 
 _FIND = """
 SELECT s.session_key, s.user_id, s.lease_until, t.turn_no, t.status, t.reply, t.error,
@@ -198,7 +199,7 @@ def _seen(found: _Found) -> Accepted | None:
         return None
     if found.status in ("queued", "running", "held"):
         return Accepted("running", found.turn_no, held=found.lease_until == HELD_UNTIL)
-    if found.status == "done":
+    if found.status == "done" or (found.status == "unknown" and found.error is None):
         return Accepted("done", found.turn_no, found.reply)
     return Accepted("ended", found.turn_no, error=found.error)
 
@@ -272,10 +273,14 @@ def finish(
     timers: Sequence[Timer],
     blank: Blank,
     blank_input: bool,
+    ended_as: TurnStatus,
+    waiting: Sequence[Waiting] | None,
 ) -> None:
     key = _end_session(db, _END_DONE, (claim.turn_no,), claim)
     db.execute(_SAVE_DOCUMENT, (key, doc))
-    _end_turn(db, key, claim, ("done", reply, None), blank, blank_input)
+    _end_turn(db, key, claim, (ended_as, reply, None), blank, blank_input)
+    if waiting is not None:
+        sqlite_waiting.replace(db, key, claim.turn_no, waiting)
     sqlite_journal.end_steps(db, claim, previous_result, blank)
     _add_rows(db, key, claim, messages, commits)
     if outbox:
@@ -295,9 +300,12 @@ def fail(
     previous_result: tuple[int, bytes] | None,
     blank: Blank,
     blank_input: bool,
+    waiting: Sequence[Waiting] | None = None,
 ) -> None:
     statement = _END_BARE if doc is None else _END_REPAIRED
     key = _end_session(db, statement, (), claim)
+    if waiting is not None:
+        sqlite_waiting.replace(db, key, claim.turn_no, waiting)
     if doc is not None:
         db.execute(_SAVE_DOCUMENT, (key, doc))
     _end_turn(db, key, claim, (status, None, why), blank, blank_input)

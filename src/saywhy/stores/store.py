@@ -19,6 +19,7 @@ from typing import Final, Literal, Protocol, Self, TypeAlias
 import msgspec
 
 from saywhy.stores.held import StoredHeld
+from saywhy.stores.waiting import StoredWaiting, Waiting
 
 LEASE_SECONDS: Final = 30.0
 """How long a claim holds unless it is renewed. Renew at a third of it."""
@@ -34,6 +35,8 @@ TurnStatus: TypeAlias = Literal[
     "queued", "running", "held", "done", "cancelled", "unknown", "diverged", "error"
 ]
 FailStatus: TypeAlias = Literal["cancelled", "unknown", "diverged", "error"]
+EndedAs: TypeAlias = Literal["done", "unknown"]
+"""How a turn with a reply ends; `unknown`: it says openly that it does not know what it did."""
 StepStatus: TypeAlias = Literal["asked", "answered", "unknown"]
 Mode: TypeAlias = Literal["durable", "session-only"]
 """Whether the turns of a conversation write a journal. It is kept from its first message on."""
@@ -323,11 +326,14 @@ class Store(Protocol):
         timers: Sequence[Timer] = (),
         blank: Blank = "all",
         blank_input: bool = True,
+        ended_as: EndedAs = "done",
+        waiting: Sequence[Waiting] | None = None,
     ) -> None:
         """End the turn: document, reply and all rows in one transaction, or none of them.
 
         `blank` says which steps' arguments and results are erased; the facts and hashes stay.
-        Raises `Fenced` when somebody else took the conversation over.
+        `waiting` is all that the conversation waits for from now on, None for what it waited for
+        before. Raises `Fenced` when somebody else took the conversation over.
         """
         ...
 
@@ -343,12 +349,19 @@ class Store(Protocol):
         previous_result: tuple[int, bytes] | None = None,
         blank: Blank = frozenset(),
         blank_input: bool = False,
+        waiting: Sequence[Waiting] | None = None,
     ) -> None:
         """End the turn without a reply. What it called stays on record for the next turn.
 
         That is why nothing is blanked here unless asked for. With `doc`, a repaired conversation
         is stored as `finish` would. Raises `Fenced`.
         """
+        ...
+
+    async def waiting(
+        self, session_id: str | None = None, limit: int = 100, after: int = 0
+    ) -> tuple[StoredWaiting, ...]:
+        """What one conversation or all of them wait for, behind a number."""
         ...
 
     async def hold(self, claim: Claim, why: str) -> None:
