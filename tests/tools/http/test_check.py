@@ -274,3 +274,22 @@ def test_credentials_of_the_tool_itself() -> None:
         ("`apiKey` must be text, not 5", "/0/apiKey"),
         ("`hashAuth` has no `fields`", "/0/hashAuth"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("http://a.example/", True),
+        ("https://a.example/", False),
+        ("http://localhost:8080/", False),
+        ("http://127.0.0.1/", False),
+        ("{{cargo.base}}/", False),
+    ],
+)
+def test_credentials_in_the_open(url: str, told: bool) -> None:
+    """A key that would travel unencrypted is worth a warning."""
+    problems = found({"apiKey": "k"}, url=url)
+    message = "`apiKey` is sent to an http:// address, where anybody on the way can read it"
+    assert [one.message for one in problems] == [message] * told
+    assert all(one.severity == "warning" for one in problems)
+    assert found(url=url) == []

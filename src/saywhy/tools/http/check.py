@@ -40,6 +40,7 @@ def http_problems(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
     yield from _placeholders(raw, implementation, where)
     for holder, spot in ((raw, place), (implementation, where)):
         yield from _credentials(holder, spot)
+    yield from _in_the_open(raw, implementation, where)
     yield from expression_problems(raw, place, SPOTS)
 
 
@@ -65,6 +66,31 @@ def _url(implementation: Mapping[str, Any], where: Place) -> Iterator[Problem]:
             "`url` holds a user name or password",
             spot,
             hint='write "basicAuth": {"username": …, "password": …}',
+        )
+
+
+_SECRET_KEYS: Final = (
+    *("apiKey", "authentication", "hashAuth", "basicAuth", "apiKeyHeader", "authHeaders"),
+)
+_OWN_HOSTS: Final = ("localhost", "127.", "[::1]")
+
+
+def _in_the_open(
+    raw: Mapping[str, Any], implementation: Mapping[str, Any], where: Place
+) -> Iterator[Problem]:
+    """Credentials that would travel unencrypted, unless to this machine."""
+    origin = _ORIGIN.match(str(implementation.get("url") or "").strip())
+    if origin is None or origin["scheme"].lower() != "http":
+        return
+    if origin["host"].lower().startswith(_OWN_HOSTS):
+        return
+    key = next((key for key in _SECRET_KEYS if raw.get(key) or implementation.get(key)), "")
+    if key:
+        yield Problem(
+            f"`{key}` is sent to an http:// address, where anybody on the way can read it",
+            below(where, "url"),
+            hint="write https:// if the server speaks it",
+            severity="warning",
         )
 
 

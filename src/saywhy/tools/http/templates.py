@@ -1,4 +1,4 @@
-"""Where a definition of an HTTP or MCP tool holds `{{expressions}}`, and the definition with them filled.
+"""Where an HTTP or MCP tool's definition holds `{{expressions}}`, and the definition filled in.
 
 Evaluating them is the flow's business, which knows the variables and records what was read. What it
 hands over is one text for each spot, by JSON pointer. spec: flow-engine 6.3
