@@ -8,15 +8,19 @@ in one run. What is wrong inside a flow is left to `check`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import FunctionType
 from typing import Any, Final, Literal, TypeAlias
 
-from saywhy.errors import Place, Problem, StateValueError
+from saywhy.errors import DefinitionError, Place, Problem, StateValueError
 from saywhy.flows.json_text import read_json
 from saywhy.flows.model import Flow, Library, ToolDefinition
 from saywhy.flows.read_flow import kind_of, read_flow, read_tool
 from saywhy.flows.source import Document, SourceMap, join
 from saywhy.flows.wraps import resolve_wraps
+from saywhy.tools.function_tool import FunctionTool, tool_of
+from saywhy.tools.tool import Tool
 from saywhy.values import freeze, thaw
 
 Kind: TypeAlias = Literal["flow", "tool"]
@@ -80,6 +84,8 @@ class _Loader:
     def given(self, given: Any, kind: Kind) -> None:
         if given is None:
             return
+        if kind == "tool" and is_tool(given):
+            given = [given]
         if isinstance(given, str | Path):
             self.file(given)
         elif isinstance(given, Mapping):
@@ -91,6 +97,8 @@ class _Loader:
             for index, item in enumerate(given):
                 if isinstance(item, str | Path):
                     self.file(item)
+                elif kind == "tool" and is_tool(item):
+                    self.tools.append(tool_definition(item))
                 else:
                     self.python(item, f"/{index}", kind)
 
@@ -169,6 +177,35 @@ class _Loader:
             self.flows.append(read_flow(item, place, source, self.problems))
         else:
             self.tools.append(read_tool(item, place, source))
+
+
+def load_tools(*sources: Definitions) -> list[ToolDefinition]:
+    """The tools in files, or in definitions, for wrappers to change and an engine to take.
+
+    Each keeps its place, so that what is wrong with it is found in its file. Raises
+    `DefinitionError` for files that cannot be read.
+    """
+    loader = _Loader()
+    for source in sources:
+        loader.given(source, "tool")
+    errors = [problem for problem in loader.problems if problem.severity == "error"]
+    if errors:
+        raise DefinitionError(errors)
+    return loader.tools
+
+
+def is_tool(given: Any) -> bool:
+    """Whether it is one tool already: loaded, made of a function, or a function."""
+    return isinstance(given, ToolDefinition | Tool | FunctionTool | FunctionType)
+
+
+def tool_definition(given: Any) -> ToolDefinition:
+    """A tool as a library holds it."""
+    if isinstance(given, ToolDefinition):
+        return given
+    made = tool_of(given) if isinstance(given, FunctionType) else given
+    place = made.place if isinstance(made, Tool) else Place()
+    return replace(read_tool(dict(made.raw), place, None), function=made.function)
 
 
 def read_document(text: str, file: str) -> Document:

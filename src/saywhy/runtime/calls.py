@@ -17,6 +17,7 @@ from saywhy.tools.call import (
 )
 from saywhy.tools.mapped import Surroundings
 from saywhy.tools.reconcile import find_out
+from saywhy.tools.security import audit_record
 from saywhy.values import FrozenDict, thaw
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ async def call_for(run: TurnRun, need: Need, *, resumed: bool) -> Answer:
         resumed=resumed,
         approved=Approved(approved, frame.data["salt"]) if approved else None,
         around=partial(run.journal.around, run, need, run.session.state.seq, key),
+        guards=machinery.guards,
         http=machinery.http,
         filled=frame.data.get("filled"),
         surroundings=surroundings_of(run),
@@ -54,7 +56,11 @@ async def call_for(run: TurnRun, need: Need, *, resumed: bool) -> Answer:
     tool = world.tools.find(need.name)
     for warning in machinery.diagnose(tool, made):
         machinery.warn(run.masked(warning))
-    return answer_of(made)
+    answer = answer_of(made)
+    audit = audit_record(tool, context, need.args, made, machinery.clock.now()) if tool else None
+    if audit is not None:
+        answer.facts["audit"] = audit
+    return answer
 
 
 async def reconcile_for(run: TurnRun, need: Need) -> Answer:
@@ -106,12 +112,28 @@ def context_of(run: TurnRun, need: Need, key: str) -> CallContext:
     return CallContext(
         session_id=run.session.session_id,
         user_id=run.session.user_id,
+        authenticated=_is_authenticated(run, need.name),
         transaction_id=data.get("tx"),
         key=key,
         tool=need.name,
         attempt=int(data.get("attempt") or 0) + 1,
         clock=run.machinery.clock,
     )
+
+
+def _is_authenticated(run: TurnRun, tool: str) -> bool:
+    """What the host says of the session, or what it concludes from the cargo where it matters."""
+    if run.session.authenticated:
+        return True
+    conclude, found = run.machinery.is_authenticated, run.machinery.world.tools.find(tool)
+    if conclude is None or found is None or not found.security.requires_auth:
+        return False
+    cargo = {name: thaw(value) for name, value in run.session.state.scopes["cargo"].items()}
+    try:
+        return conclude(cargo) is True
+    except Exception as error:  # whoever cannot tell has not said yes
+        run.machinery.error(f"is_authenticated raised {type(error).__name__}: {error}")
+        return False
 
 
 def surroundings_of(run: TurnRun) -> Surroundings:
@@ -170,6 +192,8 @@ def answer_of(made: ToolAnswer) -> Answer:
         "arguments_after": made.arguments_after,
         "warnings": list(made.warnings) or None,
         "to_approve": made.to_approve,
+        "cached": made.cached,
+        "circuit": made.circuit,
     }
     facts |= {name: fact for name, fact in told.items() if fact not in (None, False, "")}
     return Answer(made.value, made.fault_message, made.fault_name, facts)

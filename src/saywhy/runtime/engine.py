@@ -40,6 +40,7 @@ from saywhy.tools.http.secrets import static_secrets
 from saywhy.tools.http.settings import HttpSettings
 from saywhy.tools.limit import MemoryLimiter
 from saywhy.tools.registry import Registry
+from saywhy.tools.security import passed_one_time_code
 from saywhy.tools.tool import tool_from_definition
 from saywhy.trace.record import Recorder
 from saywhy.trace.redact import USUAL, Policy
@@ -63,9 +64,11 @@ class Engine:
     errors among them raise `DefinitionError`. `language` is the default of conversations.
     `messages` replaces the library's sentences per language, `guidance` says how questions tell
     the way out. `ai_timeout` is in milliseconds, 0 for none; so is `function_timeout`, which
-    bounds each function that an expression calls. `http` says what HTTP tools may reach. With
-    `expressions="isolated"` they are evaluated in processes of their own, `expression_workers` at
-    most, which are killed when an evaluation takes longer than `expression_deadline_seconds`.
+    bounds each function that an expression calls. `http` says what HTTP tools may reach,
+    `is_authenticated` whether cargo shows that the user has signed in, where the host itself did
+    not say so. With `expressions="isolated"` expressions are evaluated in processes of their own,
+    `expression_workers` at most, which are killed when an evaluation takes longer than
+    `expression_deadline_seconds`.
 
     Calls of tools are journaled in the store; `action_persistence="session-only"` does without, and
     `durable_actions` insists. `session_encoding="br-v1"` stores conversations compressed.
@@ -104,6 +107,7 @@ class Engine:
         validate_tool_returns: bool = False,
         log_tool_failures: bool = False,
         http: HttpSettings | HttpClient | None = None,
+        is_authenticated: Callable[[dict[str, Any]], bool] | None = passed_one_time_code,
         expressions: str = IN_PROCESS,
         expression_workers: int | None = None,
         expression_deadline_seconds: float | None = None,
@@ -130,8 +134,10 @@ class Engine:
             expressions, expression_workers, expression_deadline_seconds
         )
         world = self._world(options, Phrases(messages), Guidance.of(guidance))
-        self._policy = _without_secrets_of(world.tools, redact)
-        self._machinery = self._assemble(world, store, Limits(max_steps, max_depth), http)
+        self._policy = _policy_for(world.tools, redact)
+        self._machinery = self._assemble(
+            world, store, Limits(max_steps, max_depth), http, is_authenticated
+        )
         kept = Persistence.of(action_persistence, durable_actions, session_encoding, store)
         self._conversations = self._kept(store, lease_seconds, kept)
         self._report_findings(validate_on_init, strict)
@@ -175,6 +181,7 @@ class Engine:
         store: Store | None,
         limits: Limits,
         http: HttpSettings | HttpClient | None,
+        is_authenticated: Callable[[dict[str, Any]], bool] | None,
     ) -> Machinery:
         machinery = Machinery(
             world,
@@ -189,7 +196,8 @@ class Engine:
             self._log.error,
             self.diagnostics.warnings,
             http if isinstance(http, HttpClient) else HttpClient(http),
-            self._expressions.apart,
+            is_authenticated=is_authenticated,
+            apart=self._expressions.apart,
         )
         world.charts.add(machinery.routing)
         return machinery
@@ -199,7 +207,7 @@ class Engine:
         tools: dict[str, Any] = {}
         for definition in self.library.tools:
             try:
-                tool = tool_from_definition(definition.raw, definition.place)
+                tool = tool_from_definition(definition.raw, definition.place, definition.function)
             except DefinitionError:
                 continue
             tools.setdefault(tool.id, tool)
@@ -298,17 +306,19 @@ class Engine:
         user_id: str = "",
         cargo: Mapping[str, Any] | None = None,
         language: str | None = None,
+        authenticated: bool | None = None,
         wait_seconds: float = 30.0,
     ) -> TurnReply:
         """Run one turn of a stored conversation, which begins with its first message.
 
         The same `message_id` again gives the stored reply and does nothing. `cargo` is merged into
-        the session's before the turn. Turns of one conversation run one after the other; where
+        the session's before the turn. `authenticated` says whether the user has signed in, and
+        holds until it is said otherwise. Turns of one conversation run one after the other; where
         another worker holds it for longer than `wait_seconds`, `SessionBusy` is raised and the
         message is processed later all the same. Raises what `update_activity` raises; the turn is
         then recorded as failed, and the conversation goes on.
         """
-        given = Entry.of(entry, cargo, language)
+        given = Entry.of(entry, cargo, language, authenticated)
         given.check_start(self._machinery.charts)
         return await self._stored.take_turn(
             session_id,
@@ -385,10 +395,15 @@ class Engine:
             await self._conversations.close()
 
 
-def _without_secrets_of(tools: Registry, policy: Policy) -> Policy:
-    """The policy, which masks the keys and passwords of the tools as well."""
+def _policy_for(tools: Registry, policy: Policy) -> Policy:
+    """The policy, which masks what the tools hold and what they are about as well."""
     secrets = tuple(secret for tool in tools for secret in static_secrets(tool))
-    return replace(policy, secrets=(*policy.secrets, *secrets)) if secrets else policy
+    hidden = tuple(
+        name for tool in tools if tool.security.is_masked for name in (tool.id, tool.name)
+    )
+    if not secrets and not hidden:
+        return policy
+    return replace(policy, secrets=(*policy.secrets, *secrets), tools=(*policy.tools, *hidden))
 
 
 def _must_be_session(given: object) -> None:

@@ -29,6 +29,8 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     """Changes to cargo that come with the message, an object."""
     language: str | None = None
     """The language of a conversation that begins with this message, or from here on."""
+    authenticated: bool | None = None
+    """What the host says about the user from here on; None: as before."""
     decision: dict[str, Any] | None = None
     """No message at all, but what a person decided about a call; see `outside`."""
 
@@ -38,16 +40,19 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
         given: str | Mapping[str, Any],
         cargo: Mapping[str, Any] | None = None,
         language: str | None = None,
+        authenticated: bool | None = None,
     ) -> Entry:
         """The entry behind a text or a mapping `{role, content, timestamp?, metadata?, start?}`.
 
         Raises `CallerError` for another role, a missing content or a malformed start.
         """
         changes = _object("cargo", cargo) if cargo else None
+        if not isinstance(authenticated, bool | None):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
+            raise CallerError(f"authenticated is True or False, not {authenticated!r}")
         if language is not None and not isinstance(language, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
             raise CallerError(f"a language is text like 'en', not {language!r}")
         if isinstance(given, str):
-            return cls(given, cargo=changes, language=language)
+            return cls(given, cargo=changes, language=language, authenticated=authenticated)
         if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
             raise CallerError(f"an entry is text or a mapping, not {type(given).__name__}")
         role = given.get("role", "user")
@@ -67,6 +72,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
             _start(given.get("start")),
             changes,
             language,
+            authenticated,
         )
 
     def to_json(self) -> bytes:

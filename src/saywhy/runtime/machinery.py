@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from saywhy.chart.machine import Language, Limits
 from saywhy.chart.model import Chart, Charts
@@ -13,6 +13,7 @@ from saywhy.clock import Clock
 from saywhy.flows.world import World
 from saywhy.runtime.apart import Apart
 from saywhy.tools.call import ToolAnswer
+from saywhy.tools.guards import Guards
 from saywhy.tools.http.client import HttpClient
 from saywhy.tools.limit import Limiter
 from saywhy.tools.tool import Tool
@@ -77,5 +78,8 @@ class Machinery:
     error: Callable[[str], None] = lambda text: None
     diagnose: Callable[[Tool | None, ToolAnswer], Iterable[str]] = lambda tool, answer: ()
     http: HttpClient = field(default_factory=HttpClient)
+    guards: Guards = field(default_factory=Guards)
+    is_authenticated: Callable[[dict[str, Any]], bool] | None = None
+    """Whether cargo shows that the user has signed in; None: only the host can say so."""
     apart: Apart | None = None
     """Where flows run on when their expressions wait for other processes; None: where they are."""

@@ -82,6 +82,15 @@ class Session:
         self.state.scopes["session"]["language"] = language
 
     @property
+    def authenticated(self) -> bool:
+        """Whether the host says that the user has signed in. No flow can write it."""
+        return self.state.get("session", "authenticated") is True
+
+    @authenticated.setter
+    def authenticated(self, authenticated: bool) -> None:
+        self.state.scopes["session"]["authenticated"] = authenticated
+
+    @property
     def cargo(self) -> dict[str, Any]:
         """The host's and the flows' free data. What is changed here counts from the next turn."""
         if self._cargo is None:

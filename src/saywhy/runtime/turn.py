@@ -75,8 +75,7 @@ class TurnRun:
         Raises `FlowExecutionError` with the repaired session when a step raised.
         """
         session = self.session
-        if entry.language:
-            self.session.language = entry.language
+        self._take_facts(entry)
         changed, gone = session.cargo_changes()
         session._cargo = None  # pyright: ignore[reportPrivateUsage] - the changes go in as writes
         self._begin()
@@ -94,8 +93,7 @@ class TurnRun:
 
     def note_assistant(self, entry: Entry) -> None:
         """Take in what the host itself said; no step runs. spec: flow-engine 1.2"""
-        if entry.language:
-            self.session.language = entry.language
+        self._take_facts(entry)
         if entry.cargo:
             self.session.cargo.update(thaw(entry.cargo))
         self._begin()
@@ -107,6 +105,13 @@ class TurnRun:
         """Go on with a turn that a crash interrupted at a call: nothing before it runs again."""
         self.said.take_up()
         await self._finish(self._route(self.routing.top.waiting))
+
+    def _take_facts(self, entry: Entry) -> None:
+        """What the host says of the session along with a message."""
+        if entry.language:
+            self.session.language = entry.language
+        if entry.authenticated is not None:
+            self.session.authenticated = entry.authenticated
 
     def _begin(self) -> None:
         """Reset what describes one turn only. spec: flow-engine 8.2"""

@@ -19,6 +19,7 @@ from saywhy.errors import Fault, MappingError, StateValueError
 from saywhy.tools import local, mock
 from saywhy.tools.approval import digest_of, wants_approval
 from saywhy.tools.arguments import complete, errors_in, plain, refusal
+from saywhy.tools.guards import Guards, Refusal
 from saywhy.tools.http import invoke as http_tool
 from saywhy.tools.http.client import HttpClient
 from saywhy.tools.invocation import CallContext, Invocation, Kind, Outcome
@@ -77,6 +78,10 @@ class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     """Whether the value was read from JSON or XML, so that a response mapping applies to it."""
     to_approve: Any = None
     """The arguments a person must approve before the call is made."""
+    cached: bool = False
+    """It is the answer of an earlier call; none was made."""
+    circuit: str = ""
+    """`open`: refused for that; `opened` or `closed` by this call."""
 
     @property
     def fault(self) -> Fault | None:
@@ -135,6 +140,7 @@ async def call_tool(
     resumed: bool = False,
     approved: Approved | None = None,
     around: Around | None = None,
+    guards: Guards | None = None,
     on_attempt: Callable[[Attempt], None] | None = None,
     http: HttpClient | None = None,
     filled: Mapping[str, str] | None = None,
@@ -150,24 +156,18 @@ async def call_tool(
     """
     tool, kind = _found(registry, name)
     if tool is None or not callable(kind):
-        refused = _not_there(registry, name, tool)
-        if not resumed or around is None:
+        return await _missing(registry, name, tool, around if resumed else None)
+    guards = guards or Guards()
+    if not resumed:
+        refused = await _turned_down(tool, context, guards, limiter, clock, counted=counted)
+        if refused is not None:
             return refused
-        return await around(_given(refused))  # it was there when it was asked: what came of it?
-    if not (counted or resumed or tool.rate_limit is None):
-        over_limit = await _over_limit(tool, context, limiter)
-        if over_limit is not None:
-            return over_limit
     given = complete(tool, args)
     tree: dict[str, Any] = plain(given)
     if not resumed:
-        errors = errors_in(tool, tree, strict=strict)
-        if errors:
-            return _refused(refusal(errors), f"see the parameters of tool {tool.id}")
-        if tool.approval is not None:
-            unapproved = await _unapproved(tool, tree, approved, clock, surroundings)
-            if unapproved is not None:
-                return unapproved
+        refused = await _unfit(tool, tree, approved, clock, surroundings, strict=strict)
+        if refused is not None:
+            return refused
     attempts: list[Attempt] = []
     invocation = Invocation(
         tool=tool,
@@ -184,15 +184,66 @@ async def call_tool(
         outcome = await kind(invocation)
         return _answer(tool, given, outcome, tuple(attempts))
 
-    answer = await (carry_out() if around is None else around(carry_out))
+    answer = await guards.make(invocation, carry_out, around, resumed=resumed)
+    return await _finished(invocation, answer, surroundings)
+
+
+async def _missing(
+    registry: Registry, name: str, tool: Tool | None, around: Around | None
+) -> ToolAnswer:
+    """What becomes of a call of nothing. With `around` it was there when it was asked."""
+    refused = _not_there(registry, name, tool)
+    return refused if around is None else await around(_given(refused))
+
+
+async def _turned_down(
+    tool: Tool,
+    context: CallContext,
+    guards: Guards,
+    limiter: Limiter,
+    clock: Clock,
+    *,
+    counted: bool,
+) -> ToolAnswer | None:
+    """Why a call is refused whatever its arguments are."""
+    refusal = guards.refusal(tool, context, clock.now())
+    if refusal is not None:
+        return _turned_away(refusal)
+    return None if counted or tool.rate_limit is None else await _over_limit(tool, context, limiter)
+
+
+async def _unfit(
+    tool: Tool,
+    tree: dict[str, Any],
+    approved: Approved | None,
+    clock: Clock,
+    surroundings: Surroundings,
+    *,
+    strict: bool,
+) -> ToolAnswer | None:
+    """Why a call is refused with these arguments."""
+    errors = errors_in(tool, tree, strict=strict)
+    if errors:
+        return _refused(refusal(errors), f"see the parameters of tool {tool.id}")
+    if tool.approval is None:
+        return None
+    return await _unapproved(tool, tree, approved, clock, surroundings)
+
+
+async def _finished(
+    invocation: Invocation, answer: ToolAnswer | Refusal, surroundings: Surroundings
+) -> ToolAnswer:
+    """What came of the call, as the caller gets it."""
+    if isinstance(answer, Refusal):
+        return _turned_away(answer)
     if not answer.is_data or answer.fault_message is not None:
         return answer
     return await mapped_answer(
-        tool,
-        tree,
+        invocation.tool,
+        invocation.arguments,
         answer,
-        functions=functions,
-        now_ms=clock.now(),
+        functions=invocation.functions,
+        now_ms=invocation.clock.now(),
         surroundings=surroundings,
     )
 
@@ -311,6 +362,16 @@ def _unmapped(tool: Tool, answer: ToolAnswer, error: MappingError) -> ToolAnswer
         # It ran to its end: repeating it would act a second time.
         may_have_happened=tool.effect != "reads",
         ran=True,
+    )
+
+
+def _turned_away(refusal: Refusal) -> ToolAnswer:
+    return ToolAnswer(
+        fault_message=refusal.message,
+        fault_name=refusal.name,
+        fault_hint=refusal.hint,
+        circuit=refusal.circuit,
+        refused=True,
     )
 
 

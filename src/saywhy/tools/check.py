@@ -34,6 +34,9 @@ def problems_of(raw: Any, place: Place) -> Iterator[Problem]:
     from saywhy.tools.check_outside import outside_problems  # it builds on this module
 
     yield from outside_problems(raw, place)
+    from saywhy.tools.check_guards import guard_problems  # likewise
+
+    yield from guard_problems(raw, place)
 
 
 def effect_of(raw: Mapping[str, Any]) -> Effect:

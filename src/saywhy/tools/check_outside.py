@@ -36,7 +36,7 @@ def _approval(given: Any, name: str, where: Place) -> Iterator[Problem]:
             hint='write true, or {"when": "args.amount > 100", "expires": "15m"}',
         )
         return
-    yield from _unknown_keys(given, APPROVAL_KEYS, f"`approval` of tool {name}", where)
+    yield from unknown_keys(given, APPROVAL_KEYS, f"`approval` of tool {name}", where)
     yield from _when(given.get("when"), name, below(where, "when"))
     expires = given.get("expires")
     if expires is not None and duration_ms(expires) is None:
@@ -77,7 +77,7 @@ def _reconcile(raw: Mapping[str, Any], name: str, where: Place) -> Iterator[Prob
         return
     hint = 'name an approved function: "find-charge"'
     if isinstance(given, Mapping):
-        yield from _unknown_keys(given, RECONCILE_KEYS, f"`reconcile` of tool {name}", where)
+        yield from unknown_keys(given, RECONCILE_KEYS, f"`reconcile` of tool {name}", where)
         timeout = given.get("timeout")
         bad = not isinstance(timeout, int | float) or isinstance(timeout, bool) or timeout <= 0
         if timeout is not None and bad:
@@ -96,9 +96,10 @@ def _reconcile(raw: Mapping[str, Any], name: str, where: Place) -> Iterator[Prob
         yield Problem(message, where, hint="remove it, or say another `effect`", severity="warning")
 
 
-def _unknown_keys(
+def unknown_keys(
     given: Mapping[str, Any], known: tuple[str, ...], what: str, where: Place
 ) -> Iterator[Problem]:
+    """Each key of an object that has no meaning there."""
     for key in given:
         if key not in known:
             close = get_close_matches(str(key), known, n=1)

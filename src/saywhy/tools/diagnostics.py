@@ -14,6 +14,8 @@ from saywhy.tools.arguments import json_view, plain
 from saywhy.tools.schema import compile_schema, describe, explain
 from saywhy.tools.tool import Tool
 
+_HIDDEN: Final = "[REDACTED]"
+"""Stands for the words of a tool whose data must not be shown."""
 _LONG_DIGITS: Final = re.compile(r"\d{4,}", re.ASCII)
 
 
@@ -54,13 +56,14 @@ def failure_warning(tool: Tool, value: Any) -> str | None:
     if answer.get("success") is not False and not error:
         return None
     details: Mapping[str, Any] = error if isinstance(error, Mapping) else {}
+    hidden = tool.security.is_masked
     code = _first(answer.get("code"), details.get("code"), error if _is_number(error) else None)
     message = _first(
         answer.get("message"), details.get("message"), error if isinstance(error, str) else None
     )
     return (
         f"Tool {tool.id} answered a failure ({_masked(_first(code, 'no code'))}): "
-        f"{_masked(_first(message, 'no message'))}"
+        f"{_HIDDEN if hidden and message else _masked(_first(message, 'no message'))}"
     )
 
 

@@ -41,6 +41,8 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True):
 
     session_id: str = ""
     user_id: str = ""
+    authenticated: bool = False
+    """Whether the host says that the user has signed in. spec: flow-engine 6.1"""
     transaction_id: str | None = None
     key: str = ""
     tool: str = ""

@@ -47,7 +47,7 @@ async def invoke(invocation: Invocation) -> Outcome:
     """Call the tool's function, again after an error as often as `retries` says."""
     tool = invocation.tool
     name = tool.implementation.function
-    function = invocation.functions.get(name)
+    function = tool.function or invocation.functions.get(name)
     if function is None:
         return Outcome(
             fault=f'Function "{name}" not found in approved functions registry',

@@ -12,9 +12,13 @@ from typing import Any, Final
 
 from saywhy.errors import DefinitionError, Place
 from saywhy.tools.approval import Approval, approval_of
+from saywhy.tools.breaker import BreakerRule, breaker_of
+from saywhy.tools.cache import CacheRule, cache_of
 from saywhy.tools.check import Effect, effect_of, problems_of
+from saywhy.tools.function_tool import tool_of
 from saywhy.tools.schema import SchemaCheck, Style, compile_schema, normalise
-from saywhy.tools.signature import KeywordFunction, describe_function
+from saywhy.tools.security import OPEN, Security, security_of
+from saywhy.tools.signature import KeywordFunction
 from saywhy.values import freeze, thaw
 
 __all__ = [
@@ -81,6 +85,11 @@ class Tool:
     returns: Mapping[str, Any] | None = None
     approval: Approval | None = None
     reconcile: Reconcile | None = None
+    security: Security = OPEN
+    cache: CacheRule | None = None
+    breaker: BreakerRule | None = None
+    function: Callable[..., Any] | None = field(default=None, repr=False)
+    """The function itself, where the tool was made of one; else it is looked up by name."""
     raw: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     place: Place = field(default_factory=Place)
 
@@ -89,13 +98,21 @@ class Tool:
         """Parameter name → its schema."""
         return self.schema.get("properties") or {}
 
+    def changed(self, raw: Mapping[str, Any], /) -> Tool:
+        """The tool under another definition. Raises `DefinitionError`."""
+        return tool_from_definition(raw, self.place, self.function)
+
     @property
     def required(self) -> tuple[str, ...]:
         """The parameters that must be given."""
         return tuple(self.schema.get("required") or ())
 
 
-def tool_from_definition(raw: Mapping[str, Any], place: Place | None = None) -> Tool:
+def tool_from_definition(
+    raw: Mapping[str, Any],
+    place: Place | None = None,
+    function: Callable[..., Any] | None = None,
+) -> Tool:
     """The tool an author defined; raises `DefinitionError` with everything that is wrong.
 
     Unknown keys are kept in `raw`. A kind of tool that cannot be called in this version is still a
@@ -122,6 +139,10 @@ def tool_from_definition(raw: Mapping[str, Any], place: Place | None = None) -> 
         returns=definition.get("returns"),
         approval=approval_of(definition),
         reconcile=_reconcile(definition.get("reconcile")),
+        security=security_of(definition),
+        cache=cache_of(definition),
+        breaker=breaker_of(definition),
+        function=function,
         raw=definition,
         place=place,
     )
@@ -180,25 +201,22 @@ def tool_from_function(
     ours: it gets the `CallContext`. With `schema` given, the signature is not read and the
     function gets the arguments by name as they are.
     """
-    keyword = KeywordFunction(function, convert=schema is None)
-    title, summary = describe_function(function)
-    identity = name or title
-    definition: dict[str, Any] = {
-        "id": identity,
-        "name": identity,
-        "description": summary if description is None else description,
-        "parameters": schema if schema is not None else keyword.schema(),
-        "effect": effect,
-        "implementation": {
-            "type": "local",
-            "function": identity,
-            "timeout": timeout_ms,
-            "retries": retries,
-        },
-    }
     if rate_limit:
         limit = {"requests": rate_limit.requests, "window": rate_limit.window_ms}
-        definition["security"] = {"rateLimit": limit}
+        keys: dict[str, Any] = {"security": {"rateLimit": limit}}
+    else:
+        keys = {}
     optional = {"returns": returns, "approval": approval or None, "reconcile": reconcile}
-    definition |= {name: given for name, given in optional.items() if given is not None}
-    return tool_from_definition(definition), keyword
+    keys |= {key: given for key, given in optional.items() if given is not None}
+    made = tool_of(
+        function,
+        name=name,
+        description=description,
+        schema=schema,
+        effect=effect,
+        timeout_ms=timeout_ms,
+        retries=retries,
+        **keys,
+    )
+    made.raw["implementation"]["function"] = made.raw["id"]
+    return tool_from_definition(made.raw), made.function

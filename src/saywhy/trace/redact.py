@@ -21,6 +21,7 @@ import msgspec
 
 from saywhy.chart.commit import Commit
 from saywhy.trace.clean import is_clean
+from saywhy.trace.hide import hide_call
 from saywhy.trace.rewrite import Rewriter
 from saywhy.trace.sensitive import SensitiveNames, gives_away
 from saywhy.values import BigInt, Key
@@ -56,6 +57,8 @@ class Policy:
     """Texts to mask wherever they occur: keys of tools, secret global variables."""
     max_value_bytes: int = 64 * 1024
     """About how much of one value is kept."""
+    tools: tuple[str, ...] = ()
+    """Tools, by id or name, of whose arguments and answers nothing is kept but the shape."""
 
 
 USUAL: Final = Policy()
@@ -116,6 +119,8 @@ class Redactor:
 
         A commit that was masked or cut is tagged so, because nothing can be rebuilt from it.
         """
+        if self.policy.tools:
+            commit = hide_call(commit, self.policy.tools, MARK, REDACTED_TAG)
         if commit.secrets:
             self.learn(commit.secrets)
         elif not self._exact and is_clean(commit, self.names, self.policy.max_value_bytes):

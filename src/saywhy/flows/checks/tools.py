@@ -57,6 +57,8 @@ def local_function(tool: ToolDefinition) -> str:
     implementation = tool.raw.get("implementation")
     if not isinstance(implementation, Mapping) or implementation.get("type") != "local":
         return ""
+    if tool.function is not None:  # it came along
+        return ""
     function = implementation.get("function")
     return function if isinstance(function, str) else ""
 
