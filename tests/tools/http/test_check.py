@@ -292,4 +292,5 @@ def test_credentials_in_the_open(url: str, told: bool) -> None:
     message = "`apiKey` is sent to an http:// address, where anybody on the way can read it"
     assert [one.message for one in problems] == [message] * told
     assert all(one.severity == "warning" for one in problems)
-    assert found(url=url) == []
+    signed = {"type": "hmac", "secret": "s", "fields": ["a"]}
+    assert found(url=url) == found({"authentication": signed}, url=url) == []

@@ -69,9 +69,8 @@ def _url(implementation: Mapping[str, Any], where: Place) -> Iterator[Problem]:
         )
 
 
-_SECRET_KEYS: Final = (
-    *("apiKey", "authentication", "hashAuth", "basicAuth", "apiKeyHeader", "authHeaders"),
-)
+_SENT_KEYS: Final = ("apiKey", "authentication", "basicAuth", "apiKeyHeader", "authHeaders")
+"""What is sent as it stands; the secret of a signature is not."""
 _OWN_HOSTS: Final = ("localhost", "127.", "[::1]")
 
 
@@ -84,8 +83,9 @@ def _in_the_open(
         return
     if origin["host"].lower().startswith(_OWN_HOSTS):
         return
-    key = next((key for key in _SECRET_KEYS if raw.get(key) or implementation.get(key)), "")
-    if key:
+    key = next((key for key in _SENT_KEYS if raw.get(key) or implementation.get(key)), "")
+    block = raw.get(key) or implementation.get(key)
+    if key and not (isinstance(block, Mapping) and kind_named(block.get("type")) == "hmac"):
         yield Problem(
             f"`{key}` is sent to an http:// address, where anybody on the way can read it",
             below(where, "url"),
