@@ -269,3 +269,31 @@ async def test_scenarios_do_not_share_anything(play: Play) -> None:
     for _ in range(2):
         turn = {"expect": {"response": "1"}}
         assert told(await play(steps, turn, functions=functions)) == []
+
+
+async def test_a_scenario_calls_nobody_else(play: Play) -> None:
+    """A tool with the address of a real service gets the answer of the scenario's web server."""
+    implementation = {
+        "type": "http",
+        "method": "GET",
+        "url": "https://api.example.com/{id}",
+        "headers": {"X-Key": "{{userId}}"},
+    }
+    call = {"id": "c", "type": "CALL-TOOL", "tool": "T", "args": {"id": 7}, "variable": "r"}
+    request = {"method": "GET", "path": "/7", "headers": {"x-key": "user-1"}}
+    result = await play(
+        [call, say("{{r.n}}")],
+        {"expect": {"response": "5", "http": [request]}},
+        tools=[{"id": "T", "name": "T", "implementation": implementation}],
+        http=[{"path": "/7", "body": {"n": 5}}],
+        record_headers=["X-Key"],
+    )
+    assert (told(result), result.not_run) == ([], "")
+
+
+async def test_a_misspelt_answer_of_the_web_server(play: Play) -> None:
+    """It is a mistake in the scenario, which then is not played."""
+    result = await play([say("a")], {"expect": {"response": "a"}}, http=[{"pth": "/7"}])
+    assert result.not_run == (
+        '"pth" is no key of an answer of the stub server\n    did you mean "path"?'
+    )
