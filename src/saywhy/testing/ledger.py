@@ -1,0 +1,65 @@
+"""A ledger outside the process under test: one line for each thing that really happened.
+
+A line is on the disk before the call that wrote it comes back, so that no crash of the writer takes
+it along; any number of processes may write to one file. What the lines mean is the business of
+whoever writes them.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from saywhy.values import dumps, loads_raw
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One line: what happened, under which key, in which process, and the rest by name."""
+
+    kind: str
+    key: str
+    pid: int
+    facts: dict[str, Any] = {}
+
+
+class Ledger:
+    """A file of lines that are only added, never changed."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def note(self, kind: str, key: str = "", **facts: Any) -> None:
+        """Add a line; it is on the disk when this comes back."""
+        line = dumps({"kind": kind, "key": key, "pid": os.getpid(), "facts": facts}) + b"\n"
+        file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            os.write(file, line)  # in one piece: lines of several writers do not mix
+            os.fsync(file)
+        finally:
+            os.close(file)
+
+    def entries(self, *kinds: str, key: str | None = None) -> list[Entry]:
+        """The lines in order: all, or those of some kinds, or of one key."""
+        begins = tuple(b'{"kind":%s,' % dumps(kind) for kind in kinds)
+        wanted = b"" if key is None else b'"key":%s,' % dumps(key)
+        # Most lines are not worth reading in full: there may be many, and many who ask.
+        found = (line for line in self._lines() if line.startswith(begins or b"{"))
+        return [msgspec.convert(loads_raw(line), Entry) for line in found if wanted in line]
+
+    def count(self, kind: str, key: str) -> int:
+        """How often something happened under a key."""
+        return len(self.entries(kind, key=key))
+
+    def _lines(self) -> list[bytes]:
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return []
+        # The last piece is empty, or a line whose writer died while it wrote.
+        return data.split(b"\n")[:-1]
+
+
+__all__ = ["Entry", "Ledger"]
