@@ -180,6 +180,30 @@ class UnknownSession(CallerError):
         super().__init__(f'there is no conversation "{session_id}" in this store', hint=hint)
 
 
+class NothingPending(CallerError):
+    """Nothing of this name waits for anybody's decision."""
+
+    name = "NothingPending"
+
+
+class AlreadyDecided(CallerError):
+    """Somebody has settled, approved or denied this call before; their word counts."""
+
+    name = "AlreadyDecided"
+
+
+class ApprovalExpired(CallerError):
+    """The approval came too late. It can be asked for again, by whoever wanted the call."""
+
+    name = "ApprovalExpired"
+
+
+class ApprovalMismatch(CallerError):
+    """What was approved is not what is asked for. Look at the arguments again."""
+
+    name = "ApprovalMismatch"
+
+
 class DamagedSession(CallerError):
     """A stored conversation that cannot be continued; it was left untouched.
 
@@ -239,7 +263,9 @@ class TurnHeld(CallerError):
         self.reasons = tuple(reasons)
         super().__init__(
             f'turn {turn_no} of conversation "{session_id}" is held: {"; ".join(reasons)}',
-            hint=hint or "load what is missing and recover(), or see `saywhy held list`",
+            hint=hint
+            or "a message that was sent now waits behind it; load what is missing and recover(), or "
+            "see `saywhy held list`",
         )
 
 

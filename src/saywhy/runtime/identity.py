@@ -16,7 +16,6 @@ import msgspec
 from saywhy.flows.world import World
 from saywhy.runtime.damage import FORMAT
 from saywhy.stores.store import JournalEntry
-from saywhy.tools.call import KINDS
 from saywhy.tools.tool import Tool
 from saywhy.values import loads_into
 
@@ -132,9 +131,6 @@ def _other_tool(entry: JournalEntry, world: World) -> Iterator[Obstacle]:
     if tool is None:
         yield Obstacle(f'the tool "{entry.name}", whose call was cut off, is not loaded', True)
         return
-    if tool.implementation.type not in KINDS:
-        text = f'the tool "{entry.name}" is of the kind {tool.implementation.type}'
-        yield Obstacle(f"{text}, which cannot be called here", is_final=True)
     for name in _functions_of(tool):
         if name not in world.functions:
             text = f'the approved function "{name}" of the tool "{entry.name}" is not there'
