@@ -90,10 +90,13 @@ def engine_of(
     guidance: bool,
     expressions: str = "in-process",
     private: Sequence[str] = (),
+    tools_alone: bool = False,
+    language: str | None = "en",
 ) -> Engine:
     """An engine on these files and a store in a file, after saying what is wrong with the flows.
 
-    Raises `DefinitionError` when a file cannot be read or there is no flow in any.
+    Raises `DefinitionError` when a file cannot be read or there is no flow in any; `tools_alone`
+    takes files with tools instead.
     """
     from saywhy.cli.check import write_problem
     from saywhy.cli.conversation import LEASE_SECONDS
@@ -108,6 +111,7 @@ def engine_of(
         functions=given.functions,
         globals=given.globals,
         guidance={"enabled": guidance},
+        language=language,
         logger=_Warnings(),
         validate_on_init=False,
         store=SqliteStore(path),
@@ -119,7 +123,8 @@ def engine_of(
     # Not engine.validate(): what was not handed over here, a program may well hand over.
     report = report_of(library, given.functions, given.globals, cargo=given.cargo)
     useful = {one.place.file for one in (*library.flows, *library.tools)}
-    if not library.flows or any(one.place.file not in useful for one in report.errors):
+    something = library.flows or (tools_alone and library.tools)
+    if not something or any(one.place.file not in useful for one in report.errors):
         raise DefinitionError(report.errors or _no_flow(files))
     for problem in report.errors:
         write_problem(problem, err())

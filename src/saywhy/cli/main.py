@@ -15,9 +15,11 @@ from saywhy.cli.chat import chat
 from saywhy.cli.check import check
 from saywhy.cli.demo.play import demo
 from saywhy.cli.draw import draw
+from saywhy.cli.mcp import mcp
 from saywhy.cli.output import make_streams_safe, say_error
 from saywhy.cli.store import store
 from saywhy.cli.test import test
+from saywhy.cli.tools.imports import tools
 from saywhy.cli.why import why
 from saywhy.errors import SaywhyError
 
@@ -53,9 +55,10 @@ def program(
     """What may stand before a command."""
 
 
-for command in (chat, check, test, why, draw, demo):
+for command in (chat, check, test, why, draw, mcp, demo):
     app.command()(command)
 app.add_typer(store, name="store")
+app.add_typer(tools, name="tools")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -81,6 +81,11 @@ class Connection:
         if self._trouble is not None:
             raise self._trouble
 
+    def described(self) -> list[dict[str, Any]]:
+        """The tools as the server listed them, as JSON."""
+        tools = self.tools.values()
+        return [one.model_dump(by_alias=True, mode="json", exclude_none=True) for one in tools]
+
     def retire(self) -> None:
         """Make no more calls through it; the server has forgotten it."""
         self._stale = True

@@ -6,8 +6,9 @@ by. How a server is named to people, without any secret, is answered here as wel
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from saywhy.tools.http.secrets import is_sensitive
@@ -77,6 +78,27 @@ def server_block(server: McpServer) -> dict[str, Any]:
         "headers": dict(server.headers),
     }
     return {name: value for name, value in given.items() if value}
+
+
+def without_secrets(server: McpServer) -> tuple[McpServer, tuple[str, ...]]:
+    """The server as it may be written into a file, and what to do so that it works all the same.
+
+    A secret header becomes an expression on a global variable, a secret variable is handed on.
+    """
+    notes: list[str] = []
+    headers: list[tuple[str, str]] = []
+    for name, value in server.headers:
+        variable = re.sub(r"\W+", "_", f"mcp_{name.lower()}", flags=re.ASCII)
+        if is_sensitive(name) and "{{" not in value:
+            notes.append(f"the header {name} is not written: give the global variable {variable}")
+            headers.append((name, f"{{{{{variable}}}}}"))
+        else:
+            headers.append((name, value))
+    kept = tuple((name, value) for name, value in server.env if not is_sensitive(name))
+    handed = tuple(name for name, _ in server.env if is_sensitive(name))
+    notes += [f"the value of {name} is not written: set it where the flows run" for name in handed]
+    inherit = tuple(dict.fromkeys((*server.inherit, *handed)))
+    return replace(server, headers=tuple(headers), env=kept, inherit=inherit), tuple(notes)
 
 
 def _pairs(raw: Any) -> tuple[tuple[str, str], ...]:

@@ -1,0 +1,1 @@
+"""`saywhy tools`: tool files made out of what others describe."""

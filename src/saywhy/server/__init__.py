@@ -1,0 +1,1 @@
+"""Conversations and tools for programs outside: so far to MCP clients."""

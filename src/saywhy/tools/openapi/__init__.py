@@ -1,0 +1,1 @@
+"""OpenAPI descriptions as definitions of HTTP tools: references, schemas, security, operations."""
