@@ -35,6 +35,7 @@ from saywhy.runtime.persistence import USUAL, Persistence
 from saywhy.runtime.session import Session
 from saywhy.runtime.turn import Machinery, TurnRun
 from saywhy.runtime.unjournaled import SessionJournal, seen_through
+from saywhy.runtime.waiting import is_unknown, outbox_of, waiting_of
 from saywhy.stores.encoding import decode as document_of
 from saywhy.stores.store import LEASE_SECONDS, Accepted, Claim, Store
 from saywhy.trace.record import Recorder, decode
@@ -151,6 +152,21 @@ class Conversations:
                 mode=self.persistence.mode,
             )
             claim = await self._claim(session_id) if accepted.status in ("new", "running") else None
+
+    async def decide(
+        self, session: Session, entry: Entry, message_id: str, run: bool
+    ) -> TurnReply | None:
+        """Take in what a person decided; run it now, or leave it to the next turn."""
+        name, user = session.session_id, session.user_id
+        if run:
+            return await self.take_turn(name, entry, message_id=message_id, user_id=user)
+        mode = self.persistence.mode
+        accepted = await self.store.accept(
+            name, message_id, entry.to_json(), user_id=user, mode=mode
+        )
+        if accepted.status == "new":
+            return None
+        return TurnReply(session.session_id, accepted.turn_no, None, repeated=True)
 
     def _mind(self, session_id: str) -> None:
         """Nobody waits for an accepted message any more: run it when its time comes."""
@@ -314,6 +330,9 @@ class Conversations:
             messages=self._messages(run),
             commits=journal.rows(run),
             previous_result=journal.unstored,
+            outbox=outbox_of(run, reply.response),
+            ended_as="unknown" if is_unknown(session) else "done",
+            waiting=waiting_of(run),
         )
         journal.over = True
         return reply
@@ -333,6 +352,7 @@ class Conversations:
             previous_result=journal.unstored,
             blank="all",
             blank_input=True,
+            waiting=waiting_of(run),
         )
         journal.over = True
 

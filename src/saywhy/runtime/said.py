@@ -30,7 +30,9 @@ class Said:
     def take_up(self) -> None:
         """Go on with a turn whose message stands in the session already."""
         kept = self._session.message(self._session.message_seq)
-        self.messages = [kept] if kept is not None and kept.role == "user" else []
+        turn = self._session.state.turn
+        is_ours = kept is not None and (kept.role, kept.turn) == ("user", turn)
+        self.messages = [kept] if kept is not None and is_ours else []
 
     def hear(self, entry: Entry, now: float, *, pii: bool = False) -> Message:
         """Append what came in."""

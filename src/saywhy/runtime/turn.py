@@ -57,6 +57,8 @@ class TurnRun:
         self.flow: Cursor = session.cursor
         self.routing: Cursor = session.routing
         self.said = Said(session)
+        self.waited = bool(session.state.get(*outside.OPEN))
+        """Whether people had something to decide before, as far as can be told."""
         self.run = Run(
             machinery.charts,
             machinery.language,
@@ -104,6 +106,7 @@ class TurnRun:
     async def resume(self, entry: Entry) -> None:
         """Go on with a turn that a crash interrupted at a call: nothing before it runs again."""
         self.said.take_up()
+        self.waited = True
         await self._finish(self._route(self.routing.top.waiting))
 
     def _take_facts(self, entry: Entry) -> None:
