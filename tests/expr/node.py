@@ -39,15 +39,19 @@ class Node:
     """A child that evaluates; one for many expressions, since starting it takes 40 ms."""
 
     def __init__(self, path: str) -> None:
-        self._child = subprocess.Popen(
-            [path, str(_SCRIPT)],
+        self._path = path
+        self._child = self._started()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [self._path, str(_SCRIPT)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "TZ": "UTC"},
         )
 
     def evaluate(self, source: str, values: dict[str, Any]) -> Any:
-        """What Node gives, in the form of `told`."""
+        """What Node gives, in the form of `told`. A child that this kills is followed by another."""
         into, out = self._child.stdin, self._child.stdout
         assert into is not None
         assert out is not None
@@ -55,8 +59,13 @@ class Node:
         into.write(json.dumps({"source": source, "values": given}).encode() + b"\n")
         into.flush()
         ready, _, _ = select.select([out], [], [], DEADLINE_SECONDS)
-        assert ready, f"Node is still busy with {source!r}"
-        return in_order(json.loads(out.readline()))
+        line = out.readline() if ready else b""
+        if not line:
+            self._child.kill()
+            self.close()
+            self._child = self._started()
+            raise AssertionError(f"Node does not live through {source!r}")
+        return in_order(json.loads(line))
 
     def close(self) -> None:
         """End the child."""

@@ -45,13 +45,20 @@ function write(value) {
   return ["object", Object.entries(value).map(([key, item]) => [key, write(item)])];
 }
 
+// The name of the maker of what was thrown; what has none, or hides it, is some object.
+function kindOf(error) {
+  if (error === null || error === undefined) return String(error);
+  const maker = error.constructor;
+  return typeof maker === "function" ? String(maker.name) : "Object";
+}
+
 function answer({ source, values }) {
   try {
     const names = Object.keys(values);
     const made = new Function(...names, `"use strict"; return (${source}\n)`);
     return write(made(...names.map((name) => read(values[name]))));
   } catch (error) {
-    return ["raised", error === null || error === undefined ? String(error) : error.constructor.name];
+    return ["raised", kindOf(error)];
   }
 }
 
