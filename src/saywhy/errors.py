@@ -263,7 +263,9 @@ class TurnHeld(CallerError):
         self.reasons = tuple(reasons)
         super().__init__(
             f'turn {turn_no} of conversation "{session_id}" is held: {"; ".join(reasons)}',
-            hint=hint or "load what is missing and recover(), or see `saywhy held list`",
+            hint=hint
+            or "a message that was sent now waits behind it; load what is missing and recover(), "
+            "or see `saywhy held list`",
         )
 
 

@@ -27,6 +27,7 @@ from saywhy.runtime import held as holding
 from saywhy.runtime.conversations import Conversations, TurnReply
 from saywhy.runtime.deciding import Deciding
 from saywhy.runtime.diagnostics import Diagnostics
+from saywhy.runtime.direct import call_directly
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.expressions import IN_PROCESS, Expressions
 from saywhy.runtime.held import HeldTurn
@@ -36,6 +37,7 @@ from saywhy.runtime.session import Session
 from saywhy.runtime.turn import Machinery, NoJournal, TurnRun
 from saywhy.runtime.validation import Report, report_of
 from saywhy.stores.store import LEASE_SECONDS, Store
+from saywhy.tools.call import ToolAnswer
 from saywhy.tools.http.client import HttpClient
 from saywhy.tools.http.secrets import static_secrets
 from saywhy.tools.http.settings import HttpSettings
@@ -246,6 +248,11 @@ class Engine(Deciding):
         self._log.replace(logger)
 
     @property
+    def tools(self) -> Registry:
+        """The tools that can be called."""
+        return self._machinery.world.tools
+
+    @property
     def charts(self) -> Charts:
         """The flows in the form they run in."""
         return self._machinery.charts
@@ -362,6 +369,16 @@ class Engine(Deciding):
         such a turn is no longer answered. At most `limit` turns a call.
         """
         return await self._stored.store.prune(older_than_days * 86400, limit)
+
+    async def call_tool(
+        self, name: str, arguments: Mapping[str, Any], *, user_id: str = "", key: str = ""
+    ) -> ToolAnswer:
+        """Call a tool outside every conversation; what went wrong is in the answer.
+
+        It takes the path that flows' calls take, with limits and checks, but nothing is journaled,
+        and one that has to be approved is not made. `key` is the idempotency key.
+        """
+        return await call_directly(self._machinery, name, arguments, user_id=user_id, key=key)
 
     async def trace(self, of: str | Session) -> Trace:
         """What was recorded of a conversation: a stored one by its id, or a session.
