@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from saywhy.cli.approvals import approvals
 from saywhy.cli.chat import chat
 from saywhy.cli.check import check
 from saywhy.cli.demo.play import demo
@@ -20,6 +21,7 @@ from saywhy.cli.output import make_streams_safe, say_error
 from saywhy.cli.store import store
 from saywhy.cli.test import test
 from saywhy.cli.tools.imports import tools
+from saywhy.cli.unknown import unknown
 from saywhy.cli.why import why
 from saywhy.errors import SaywhyError
 
@@ -58,6 +60,8 @@ def program(
 for command in (chat, check, test, why, draw, mcp, demo):
     app.command()(command)
 app.add_typer(store, name="store")
+app.add_typer(unknown, name="unknown")
+app.add_typer(approvals, name="approvals")
 app.add_typer(tools, name="tools")
 
 

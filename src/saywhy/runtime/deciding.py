@@ -125,6 +125,16 @@ class Deciding:
 
     # ------------------------------------------------------------ approving
 
+    @overload
+    async def approve(
+        self, session: Session, approval_id: str, *, by: str = "", digest: str | None = None,
+        args: Mapping[str, Any] | None = None, note: str = "",
+    ) -> Session: ...  # fmt: skip
+    @overload
+    async def approve(
+        self, session: str, approval_id: str, *, by: str = "", digest: str | None = None,
+        args: Mapping[str, Any] | None = None, note: str = "", run: bool = True,
+    ) -> TurnReply | None: ...  # fmt: skip
     async def approve(
         self,
         session: str | Session,
@@ -150,6 +160,14 @@ class Deciding:
             session, "approval", approval_id, decision, by=by, note=note, run=run
         )
 
+    @overload
+    async def deny(
+        self, session: Session, approval_id: str, *, by: str = "", reason: str = ""
+    ) -> Session: ...  # fmt: skip
+    @overload
+    async def deny(
+        self, session: str, approval_id: str, *, by: str = "", reason: str = "", run: bool = True
+    ) -> TurnReply | None: ...  # fmt: skip
     async def deny(
         self,
         session: str | Session,
