@@ -15,6 +15,7 @@ from typing import Any, Final
 from saywhy.errors import CallerError, SaywhyError, UnknownSession, did_you_mean
 from saywhy.runtime.engine import Engine
 from saywhy.runtime.session import Session
+from saywhy.stores.encoding import decode
 from saywhy.stores.sqlite import SqliteStore
 from saywhy.stores.store import Store, StoredSession
 from saywhy.values import loads_raw
@@ -63,7 +64,7 @@ class Conversation:
             if stored.running:
                 await self.engine.recover(self.id)
                 stored = await store.session(self.id)
-            if stored is None or not stored.running or time.monotonic() > deadline:
+            if stored is None or not stored.running or stored.held or time.monotonic() > deadline:
                 break
             await store.wait_work(RETRY_SECONDS)
         self.session = await self.engine.session(self.id)
@@ -150,7 +151,7 @@ def newest(sessions: list[StoredSession]) -> StoredSession | None:
 def _last_activity(stored: StoredSession) -> float:
     if stored.doc is None or stored.running:
         return float("inf")
-    return float(loads_raw(stored.doc).get("lastActivity") or 0)
+    return float(loads_raw(decode(stored.doc)).get("lastActivity") or 0)
 
 
 async def find_session(store: Store, session_id: str | None) -> StoredSession:

@@ -16,6 +16,7 @@ from saywhy.cli.chat import chat
 from saywhy.cli.check import check
 from saywhy.cli.demo.play import demo
 from saywhy.cli.draw import draw
+from saywhy.cli.held import held
 from saywhy.cli.mcp import mcp
 from saywhy.cli.output import make_streams_safe, say_error
 from saywhy.cli.store import store
@@ -60,6 +61,7 @@ def program(
 for command in (chat, check, test, why, draw, mcp, demo):
     app.command()(command)
 app.add_typer(store, name="store")
+app.add_typer(held, name="held")
 app.add_typer(unknown, name="unknown")
 app.add_typer(approvals, name="approvals")
 app.add_typer(tools, name="tools")

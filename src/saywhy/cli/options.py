@@ -78,6 +78,14 @@ def store_path(store: Path | None) -> Path:
     return store or Path(os.environ.get(STORE_VARIABLE) or STORE_FILE)
 
 
+def existing_store(store: Path | None) -> Path:
+    """The store that is meant, for what changes it. Raises `CallerError` when there is none."""
+    path = store_path(store)
+    if not path.exists():
+        raise CallerError(f"there is no store {path}", hint="--store names another file")
+    return path
+
+
 def demo_store() -> Path:
     """Where the demo keeps its conversation: among the user's throw-away files."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
