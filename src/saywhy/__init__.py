@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         UnknownFlow,
         UnknownSession,
     )
+    from saywhy.flows.load import load_tools
     from saywhy.runtime.conversations import TurnReply
     from saywhy.runtime.engine import Engine
     from saywhy.runtime.session import Session
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from saywhy.stores.memory import MemoryStore
     from saywhy.stores.sqlite import SqliteStore
     from saywhy.stores.store import Store
+    from saywhy.tools.function_tool import tool
     from saywhy.tools.http.settings import HttpSettings
     from saywhy.tools.signature import quick
     from saywhy.trace.redact import Policy
@@ -65,7 +67,9 @@ __all__ = [
     "UnknownFlow",
     "UnknownSession",
     "Variable",
+    "load_tools",
     "quick",
+    "tool",
     "why",
 ]
 
@@ -82,7 +86,9 @@ _HOMES = {
     "Trace": "saywhy.trace.trace",
     "TurnReply": "saywhy.runtime.conversations",
     "Variable": "saywhy.trace.why",
+    "load_tools": "saywhy.flows.load",
     "quick": "saywhy.tools.signature",
+    "tool": "saywhy.tools.function_tool",
     "why": "saywhy.trace.why",
 }
 

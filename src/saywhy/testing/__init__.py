@@ -1,7 +1,8 @@
 """What comes along for testing flows, tools and hosts of one's own."""
 
+from saywhy.testing.check_tool import check_tool
 from saywhy.testing.clock import FakeClock
 from saywhy.testing.stub_client import StubClient
 from saywhy.testing.stub_server import StubRequest, StubServer
 
-__all__ = ["FakeClock", "StubClient", "StubRequest", "StubServer"]
+__all__ = ["FakeClock", "StubClient", "StubRequest", "StubServer", "check_tool"]
