@@ -11,6 +11,7 @@ from saywhy.chart.model import Node
 from saywhy.errors import Place
 from saywhy.messages import Message
 from saywhy.trace.chain import Cause, Root
+from saywhy.trace.decided import arguments_in, word_of
 from saywhy.trace.origin import How, Origin, message_of
 from saywhy.trace.rebuild import DOUBTS, Found, doubt_in
 from saywhy.trace.refusals import place_of_rule, refusal_text, refusals
@@ -185,9 +186,9 @@ def _from_words(trace: Trace, label: str, name: str, found: Found, number: int) 
 def _tool_call(trace: Trace, commit: Commit) -> str:
     asked = asked_of(trace, commit)
     name = commit.answered.name if commit.answered is not None else ""
-    return (
-        f"tool {call_text(name, asked.asked.args if asked is not None and asked.asked else None)}"
-    )
+    need = asked.asked if asked is not None else None
+    args = arguments_in(need.kind, need.args) if need is not None else None
+    return f"tool {call_text(name, args)}{word_of(trace, commit)}"
 
 
 def asked_of(trace: Trace, commit: Commit) -> Commit | None:

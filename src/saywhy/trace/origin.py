@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from saywhy.chart.commit import Commit, Op
 from saywhy.chart.model import Node
+from saywhy.trace.decided import OUTSIDE
 from saywhy.trace.index import touches
 from saywhy.trace.words import ROUTING
 from saywhy.values import Key, raw
@@ -90,7 +91,7 @@ def _answered(commit: Commit, key: Key, node: Node | None) -> Origin | None:
         return Origin("words", (), message)
     if answered.kind == "model":
         return Origin("model")
-    if answered.kind != "tool":
+    if answered.kind not in OUTSIDE:
         return None
     variable = node.spec.get("variable") if node is not None else key[1]
     if key[0] == "cargo" or key[1] != variable:

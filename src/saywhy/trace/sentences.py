@@ -11,6 +11,13 @@ from typing import Any, Final
 
 from saywhy.chart.commit import Commit, Decision, Op
 from saywhy.trace.causes import asked_of, evidence_of, failure_of
+from saywhy.trace.decided import (
+    OUTSIDE,
+    RECONCILED,
+    arguments_in,
+    decided_in,
+    decision_text,
+)
 from saywhy.trace.origin import PLUMBING, message_of, own_texts
 from saywhy.trace.refusals import refusal_text, refusals
 from saywhy.trace.trace import Trace
@@ -56,7 +63,9 @@ def _step(trace: Trace, commit: Commit) -> str:
 
 def _routing(trace: Trace, commit: Commit) -> str:
     if commit.kind == "receive":
-        return _received(trace, commit)
+        return "" if commit.to == "decide" else _received(trace, commit)
+    if "decided" in commit.facts:
+        return _decided(commit)
     if "target" in commit.facts:
         return _opened(commit)
     if commit.kind == "intent" and commit.decision is not None and commit.decision.default:
@@ -71,6 +80,11 @@ def _received(trace: Trace, commit: Commit) -> str:
     said = f"The user said {quoted(message.text)}." if message else "The user said something."
     given = [op for op in commit.ops if op.key[0] == "cargo"]
     return said + (f" The host set {_writes(given)}." if given else "")
+
+
+def _decided(commit: Commit) -> str:
+    decided = decided_in(commit)
+    return f"Of {decided['tool']}: {decision_text(decided)}." if decided else ""
 
 
 def _opened(commit: Commit) -> str:
@@ -126,22 +140,50 @@ def _set(trace: Trace, commit: Commit) -> str:
 
 def _call(trace: Trace, commit: Commit) -> str:
     answered = commit.answered
-    if answered is None or answered.kind != "tool":
+    if answered is None or answered.kind not in OUTSIDE:
         return _pending(trace, commit)
     asked = asked_of(trace, commit)
-    args = asked.asked.args if asked is not None and asked.asked is not None else None
-    called = f"Called {answered.name}({_arguments(args)})"
+    need = asked.asked if asked is not None else None
+    args = arguments_in(need.kind, need.args) if need is not None else None
+    call = f"{answered.name}({_arguments(args)})"
+    if answered.kind != "tool":
+        return " ".join(filter(None, [_known_after_all(commit, call), _resting(commit)]))
+    called = f"Called {call}"
+    if answered.error and "to_approve" in answered.facts:
+        return _resting(commit)
     if answered.error:
-        return f"{called}, which failed: {answered.error}." + _after_failure(commit)
+        failed = f"{called}, which failed: {answered.error}." + _after_failure(commit)
+        return " ".join(filter(None, [failed, _resting(commit)]))
     written = _data(commit)
     return f"{called}: {_writes(written)}." if written else f"{called}: {summary(answered.value)}."
+
+
+def _known_after_all(commit: Commit, call: str) -> str:
+    """What is told of a call once somebody has said something about it."""
+    if commit.answered is not None and commit.answered.kind == "approval":
+        return ""  # told where it was decided, and where the call is made
+    written = _data(commit)
+    found = commit.facts.get("reconciled")
+    told = f"What became of {call} was asked: {RECONCILED[found]}." if found else ""
+    return f"{told} {call}: {_writes(written)}.".strip() if written else told
+
+
+def _resting(commit: Commit) -> str:
+    """What a step waits for that only a person can give."""
+    asked = commit.asked
+    if asked is None or asked.kind not in ("settle", "approval"):
+        return ""
+    call = f"{asked.name}({_arguments(arguments_in(asked.kind, asked.args))})"
+    if asked.kind == "approval":
+        return f"{call} has to be approved first."
+    return f"Nobody knows whether {call} happened: somebody has to say."
 
 
 def _pending(trace: Trace, commit: Commit) -> str:
     """A call whose answer is told by a later commit of this turn is not told twice."""
     asked = commit.asked
     if asked is None or asked.kind != "tool":
-        return ""
+        return _resting(commit)
     later = trace.next_of(commit)
     if later is not None and later.answered is not None and later.turn == commit.turn:
         return ""
