@@ -19,6 +19,7 @@ from saywhy.cli.draw import draw
 from saywhy.cli.held import held
 from saywhy.cli.mcp import mcp
 from saywhy.cli.output import make_streams_safe, say_error
+from saywhy.cli.prove import prove
 from saywhy.cli.store import store
 from saywhy.cli.test import test
 from saywhy.cli.tools.imports import tools
@@ -65,6 +66,7 @@ app.add_typer(held, name="held")
 app.add_typer(unknown, name="unknown")
 app.add_typer(approvals, name="approvals")
 app.add_typer(tools, name="tools")
+app.add_typer(prove, name="prove")
 
 
 def main(arguments: list[str] | None = None) -> int:

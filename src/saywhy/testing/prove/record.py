@@ -1,0 +1,84 @@
+"""What a conversation said and left on record, in a form in which two of them can be compared.
+
+Times, made-up ids, the conversation's own id and the marks of its turns differ from one to the next
+and are taken out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from saywhy.runtime.engine import Engine
+from saywhy.values import dumps, loads_raw
+
+_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_MARK: Final = re.compile(r"\b[0-9a-f]{12}\b")
+_SINCE_2020_MS: Final = 1_577_836_800_000
+_USERS: Final = re.compile(r"m\d+")
+_NOT_KNOWN: Final = "not known yet whether"
+"""What the user is told of a call that nobody knows the end of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One conversation: what it said, and how it came about."""
+
+    words: tuple[str | None, ...] = ()
+    """The replies to the user."""
+    settled: tuple[str | None, ...] = ()
+    """What it said when it went on after somebody had settled a call."""
+    trace: tuple[Any, ...] = ()
+
+    @property
+    def final_words(self) -> tuple[str | None, ...]:
+        """The replies, with what came of a call in the place of its not being known."""
+        if not self.settled:
+            return self.words
+        return tuple(
+            self.settled[-1] if _NOT_KNOWN in (text or "") else text for text in self.words
+        )
+
+
+def is_users(message_id: str) -> bool:
+    """Whether a turn was begun by the user, and not by a person who decided something."""
+    return _USERS.fullmatch(message_id) is not None
+
+
+async def played(engine: Engine, session_id: str) -> Played:
+    """The conversation as the store has it."""
+    assert engine.store is not None
+    turns = await engine.store.turns(session_id)
+    if not turns:
+        return Played()
+    trace = await engine.trace(session_id)
+    rows = await engine.store.messages(session_id)
+    texts = {row.turn_no: text for row in rows if (text := _said(row.doc)) is not None}
+    replies = [(turn.message_id, texts.get(turn.turn_no)) for turn in turns]
+    steps: list[Any] = [*trace, *trace.messages()]
+    return Played(
+        tuple(text for message_id, text in replies if is_users(message_id)),
+        tuple(text for message_id, text in replies if not is_users(message_id)),
+        tuple(_timeless(loads_raw(dumps(step)), session_id) for step in steps),
+    )
+
+
+def _said(message: bytes) -> str | None:
+    tree = loads_raw(message)
+    return tree["text"] if tree["role"] == "assistant" else None
+
+
+def _timeless(tree: Any, session_id: str) -> Any:
+    if isinstance(tree, dict):
+        return {key: _timeless(value, session_id) for key, value in tree.items() if key != "at"}
+    if isinstance(tree, list):
+        return [_timeless(value, session_id) for value in tree]
+    if isinstance(tree, str):
+        text = _UUID.sub("(id)", tree).replace(session_id, "(session)")
+        return _MARK.sub("(mark)", text)
+    is_time = isinstance(tree, int | float) and tree > _SINCE_2020_MS
+    return "(time)" if is_time else tree
+
+
+__all__ = ["Played", "is_users", "played"]
