@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from saywhy import CallerError, Engine, MemoryStore, Session, SqliteStore
+from saywhy import CallerError, Engine, MemoryStore, Session, SqliteStore, why
 from saywhy.testing.clock import FakeClock
 from saywhy.values import dumps
 
@@ -73,6 +73,11 @@ def test_an_answer_from_memory_is_told_as_one() -> None:
         assert second.last_turn_tool_calls == []
         assert "cached" not in facts(first)
         assert facts(second)["cached"] is True
+        told = 'find(account = "DE89-3704")'
+        assert f"Called {told} (answered from memory): r =" in second.trace.narrative(2)
+        assert f"Called {told}: r =" in second.trace.narrative(1)
+        cause = " ".join(why(second.trace).text().split())
+        assert 'tool find({"account": "DE89-3704"}) (answered from memory)' in cause
         other = await turn(made, made.init_session("bob"))
         assert "cached" not in facts(other)
 
@@ -182,7 +187,9 @@ def test_calls_are_audited_where_it_is_asked_for() -> None:
         security = {"auditLevel": "full", "requiresAuth": True}
         made = engine(find_tool(security=security, riskLevel="high"), clock=FakeClock(1.7e12))
         refused = await turn(made)
-        assert facts(refused)["audit"]["outcome"] == "refused"
+        [event] = refused.trace.events("tool_audit")
+        assert event.data == facts(refused)["audit"]
+        assert event.data["outcome"] == "refused"
         assert facts(refused)["audit"]["authenticated"] is False
         refused.authenticated = True
         audit = facts(await turn(made, refused))["audit"]

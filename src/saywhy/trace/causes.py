@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from saywhy.chart.commit import Commit, Condition, Decision, FunctionCall
+from saywhy.chart.commit import Answered, Commit, Condition, Decision, FunctionCall
 from saywhy.chart.model import Node
 from saywhy.errors import Place
 from saywhy.messages import Message
@@ -188,7 +188,8 @@ def _tool_call(trace: Trace, commit: Commit) -> str:
     name = commit.answered.name if commit.answered is not None else ""
     need = asked.asked if asked is not None else None
     args = arguments_in(need.kind, need.args) if need is not None else None
-    return f"tool {call_text(name, args)}{word_of(trace, commit)}"
+    memory = from_memory(commit.answered) if commit.answered is not None else ""
+    return f"tool {call_text(name, args)}{memory}{word_of(trace, commit)}"
 
 
 def asked_of(trace: Trace, commit: Commit) -> Commit | None:
@@ -251,6 +252,11 @@ def answer(trace: Trace, commit: Commit) -> Cause:
     if doubt:
         cause.marks = (*cause.marks, f"result of {answered.name}: {DOUBTS[doubt]}")
     return cause
+
+
+def from_memory(answered: Answered) -> str:
+    """Behind a call: that it was not made, for what it gives was known from an earlier one."""
+    return " (answered from memory)" if answered.facts.get("cached") else ""
 
 
 def function(trace: Trace, commit: Commit, call: FunctionCall) -> Cause:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from saywhy.chart.commit import Commit, Decision, Op
-from saywhy.trace.causes import asked_of, evidence_of, failure_of
+from saywhy.trace.causes import asked_of, evidence_of, failure_of, from_memory
 from saywhy.trace.decided import (
     OUTSIDE,
     RECONCILED,
@@ -148,7 +148,7 @@ def _call(trace: Trace, commit: Commit) -> str:
     call = f"{answered.name}({_arguments(args)})"
     if answered.kind != "tool":
         return " ".join(filter(None, [_known_after_all(commit, call), _resting(commit)]))
-    called = f"Called {call}"
+    called = f"Called {call}{from_memory(answered)}"
     if answered.error and "to_approve" in answered.facts:
         return _resting(commit)
     if answered.error:

@@ -138,7 +138,7 @@ class Trace:
         return transactions(self, state)
 
     def events(self, name: EventName | None = None) -> list[Event]:
-        """Flows that began and ended, tools that answered and failed, in order."""
+        """Flows that began and ended, tools that answered, failed and are audited, in order."""
         from saywhy.trace.transactions import events
 
         return events(self, name)

@@ -21,7 +21,7 @@ from saywhy.values import UNDEFINED, dumps
 LONGEST_RESULT: Final = 500
 """Characters of a step's result that a transaction shows."""
 
-EventName = Literal["flow_started", "tool_executed", "tool_error", "flow_exit"]
+EventName = Literal["flow_started", "tool_executed", "tool_error", "tool_audit", "flow_exit"]
 
 
 class TransactionStep(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -175,7 +175,10 @@ def _text(value: Any) -> str:
 
 
 def events(trace: Trace, name: EventName | None = None) -> list[Event]:
-    """What happened, in order: flows that began and ended, tools that answered and failed."""
+    """What happened, in order: flows that began and ended, tools that answered and failed.
+
+    A tool that asks for it by its `auditLevel` leaves a `tool_audit` as well.
+    """
     began = {commits[0].seq: commits[0] for commits in _flows(trace)}
     found: list[Event] = []
     for commit in trace:
@@ -211,3 +214,5 @@ def _tool_events(trace: Trace, commit: Commit) -> Iterator[Event]:
         yield _event("tool_error", commit, data | {"error": answered.error})
     else:
         yield _event("tool_executed", commit, data | {"result": answered.value})
+    if "audit" in answered.facts:
+        yield _event("tool_audit", commit, dict(answered.facts["audit"]))
