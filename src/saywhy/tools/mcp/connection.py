@@ -95,6 +95,8 @@ class Connection:
         """End it, and the program with it."""
         self._closing.set()
         if self._task is not None:
+            if not self._ready.is_set():
+                self._task.cancel()
             done, _ = await asyncio.wait({self._task}, timeout=CLOSE_SECONDS)
             if not done:
                 self._task.cancel()
@@ -155,6 +157,13 @@ class Connection:
             raise McpTrouble(f"fetch failed: {self.server.label} began anew", stale=True)
         lost, status = error.code == CLOSED, exchange.status
         text = self._masked(" ".join(error.message.split())[:500])
+        if lost and text.startswith("SSE stream failed"):
+            raise McpTrouble(
+                f"The answer of {self.server.label} cannot be read: {text}",
+                "AnswerUnreadable",
+                "HttpSettings(max_bytes=…) of the engine allows larger ones",
+                doubtful=True,
+            )
         if status is not None and status >= 400:
             message = f"HTTP {status} of {self.server.label}: {text}"
         else:

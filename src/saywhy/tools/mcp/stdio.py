@@ -70,7 +70,7 @@ async def stdio_streams(
     try:
         async with anyio.create_task_group() as group:
             group.start_soon(_read, process, to_us, ending)
-            group.start_soon(_write, process, from_us, ending)
+            group.start_soon(_write, process, from_us, to_us, ending)
             group.start_soon(_listen, process, ending)
             try:
                 yield from_server, to_server
@@ -129,9 +129,10 @@ async def _read(process: Process, to_us: Any, ending: Ending) -> None:
         pass  # nobody listens any more
     finally:
         ending.closed.set()
+        to_us.close()
 
 
-async def _write(process: Process, from_us: Any, ending: Ending) -> None:
+async def _write(process: Process, from_us: Any, to_us: Any, ending: Ending) -> None:
     assert process.stdin is not None
     try:
         async for message in from_us:
@@ -140,6 +141,7 @@ async def _write(process: Process, from_us: Any, ending: Ending) -> None:
             await process.stdin.drain()
     except (OSError, RuntimeError):  # it no longer reads: whoever waits must not wait for ever
         ending.closed.set()
+        to_us.close()
 
 
 async def _listen(process: Process, ending: Ending) -> None:

@@ -54,7 +54,7 @@ class _Spot:
     def id(self) -> str:
         """Its `operationId`, else method and path as one word."""
         given = self.operation.get("operationId")
-        return tool_id(str(given or f"{self.method}_{self.path}")) or self.method
+        return tool_id(str(given or f"{self.method}_{self.path.strip('/')}")) or self.method
 
 
 def import_openapi(
