@@ -10,6 +10,7 @@ from saywhy import (
     CallerError,
     Engine,
     FlowExecutionError,
+    HeldTurn,
     MemoryStore,
     Policy,
     Problem,
@@ -89,6 +90,9 @@ async def on_a_store(store: Store) -> None:
         assert_type(reply.repeated, bool)
         assert_type(await engine.session("c-1"), Session | None)
         assert_type(await engine.recover(), int)
+        assert_type(await engine.held(), list[HeldTurn])
+        assert_type(await engine.release_held("c1", by="ann"), int)
+        assert_type(await engine.abandon_held("c1", by="ann", why="paid by hand"), HeldTurn)
         trace = await engine.trace("c-1")
         assert_type(trace, Trace)
         assert_type(why(trace).text(), str)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         DamagedSession,
         DefinitionError,
         FlowExecutionError,
+        PersistenceMismatch,
         Place,
         Problem,
         QueueFull,
@@ -22,12 +23,14 @@ if TYPE_CHECKING:
         SaywhyError,
         SessionBusy,
         TooManySteps,
+        TurnHeld,
         UnknownFlow,
         UnknownSession,
     )
     from saywhy.flows.load import load_tools
     from saywhy.runtime.conversations import TurnReply
     from saywhy.runtime.engine import Engine
+    from saywhy.runtime.held import HeldTurn
     from saywhy.runtime.session import Session
     from saywhy.runtime.validation import Report
     from saywhy.stores.memory import MemoryStore
@@ -47,8 +50,10 @@ __all__ = [
     "DefinitionError",
     "Engine",
     "FlowExecutionError",
+    "HeldTurn",
     "HttpSettings",
     "MemoryStore",
+    "PersistenceMismatch",
     "Place",
     "Policy",
     "Problem",
@@ -63,6 +68,7 @@ __all__ = [
     "Store",
     "TooManySteps",
     "Trace",
+    "TurnHeld",
     "TurnReply",
     "UnknownFlow",
     "UnknownSession",
@@ -75,6 +81,7 @@ __all__ = [
 
 _HOMES = {
     "Engine": "saywhy.runtime.engine",
+    "HeldTurn": "saywhy.runtime.held",
     "HttpSettings": "saywhy.tools.http.settings",
     "MemoryStore": "saywhy.stores.memory",
     "Policy": "saywhy.trace.redact",

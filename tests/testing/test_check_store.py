@@ -113,6 +113,38 @@ class NeverWakes(MemoryStore):
         await asyncio.sleep(timeout_seconds)
 
 
+class ClaimsWhatIsHeld(MemoryStore):
+    async def hold(self, claim: Claim, why: str) -> None:
+        await super().hold(claim, why)
+        self._sessions[claim.session_id].lease_until = self._clock.now()
+
+
+class LosesHeldCursors(MemoryStore):
+    async def release(self, session_id: str, *more: Any, **options: Any) -> bool:
+        if (session := self._sessions.get(session_id)) is not None:
+            for turn in session.turns.values():
+                turn.doc = None
+        return await super().release(session_id, *more, **options)
+
+
+class ForgetsWhoReleased(MemoryStore):
+    async def release(self, session_id: str, turn_no: int, note: str | None = None) -> bool:
+        return await super().release(session_id, turn_no)
+
+
+class ForgetsModes(MemoryStore):
+    async def accept(self, *more: Any, mode: Any = None, **options: Any) -> Accepted:
+        return await super().accept(*more, **options)
+
+
+class RecodesHalves(MemoryStore):
+    async def recode(self, session_id: str, change: Any) -> int:
+        session = self._sessions.get(session_id)
+        if session is not None and session.doc is not None:
+            session.doc = change(session.doc)
+        return await super().recode(session_id, change)
+
+
 DEFECTS: dict[type[MemoryStore], str] = {
     ForgetsMessageIds: "accepts_once: The same message id again changes nothing",
     IgnoresLeases: "runs_in_order: The turns of one conversation run one after the other",
@@ -128,6 +160,11 @@ DEFECTS: dict[type[MemoryStore], str] = {
     SendsTwice: "keeps_what_to_send: What a finished turn wants sent is kept in order",
     StoresHalves: "refuses_halves: An end that cannot be stored whole is not stored at all",
     RunsTurnsOutOfOrder: "runs_in_order: The turns of one conversation run one after the other",
+    ClaimsWhatIsHeld: "holds: A held turn keeps all that is on record of it",
+    LosesHeldCursors: "releases: A released turn is taken up where it was",
+    ForgetsWhoReleased: "releases: A released turn is taken up where it was",
+    ForgetsModes: "keeps_modes: A conversation keeps the mode it began with",
+    RecodesHalves: "recodes: Documents are written in another form",
     NeverWakes: "wakes: Waiting ends when a message is accepted",
 }
 
