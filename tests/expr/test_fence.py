@@ -424,6 +424,10 @@ def test_a_long_text_some_times(patient: JavaScript, run: Runner, source: str) -
         ),
         ("[].map.toString()", "function map() { [native code] }"),
         ("String(Math.max)", "function max() { [native code] }"),
+        ("(x => (x.push(1, x, [x, 2], [3]), x.join()))([])", "1,,,2,3"),
+        ("(x => (x.push(x), String(x) + Number(x)))([])", "0"),
+        ("(x => (x.push(1, x), x.toLocaleString()))([])", "1,"),
+        ("(x => { try { x.join() } catch { return [x, x].length + '' } })([{toString: 1}])", "2"),
     ],
 )
 def test_what_stands_in_for_the_engines_own_behaves_like_it(

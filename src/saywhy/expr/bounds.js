@@ -78,6 +78,20 @@
   const a = {};
   for (const name of ownKeys(A)) if (typeof A[name] === "function") a[name] = A[name];
 
+  // A list that stands inside itself is no text there, as in every other engine.
+  const open = [];
+  let depth = 0;
+
+  function joined(list, join) {
+    for (let i = 0; i < depth; i++) if (open[i] === list) return "";
+    open[depth++] = list;
+    try {
+      return join();
+    } finally {
+      open[--depth] = undefined;
+    }
+  }
+
   // Written out rather than generated, and without a call where the list is one and short: these
   // are what expressions call most.
   const bounded = {
@@ -87,12 +101,18 @@
     every(f, t) { if (!isArray(this) || this.length > LONG) check(this); return a.every.call(this, f, t); },
     forEach(f, t) { if (!isArray(this) || this.length > LONG) check(this); return a.forEach.call(this, f, t); },
     flatMap(f, t) { if (!isArray(this) || this.length > LONG) check(this); return a.flatMap.call(this, f, t); },
-    join(s) { if (!isArray(this) || this.length > LONG) check(this); return a.join.call(this, s); },
+    join(s) {
+      if (!isArray(this) || this.length > LONG) check(this);
+      return joined(this, () => a.join.call(this, s));
+    },
     slice(i, j) { if (!isArray(this) || this.length > LONG) check(this); return a.slice.call(this, i, j); },
     sort(f) { if (!isArray(this) || this.length > LONG) check(this); return a.sort.call(this, f); },
     reverse() { check(this); return a.reverse.call(this); },
     shift() { check(this); return a.shift.call(this); },
-    toLocaleString(l, o) { check(this); return a.toLocaleString.call(this, l, o); },
+    toLocaleString(l, o) {
+      check(this);
+      return joined(this, () => a.toLocaleString.call(this, l, o));
+    },
     reduce(f, ...start) {
       if (!isArray(this) || this.length > LONG) check(this);
       return start.length > 0 ? a.reduce.call(this, f, start[0]) : a.reduce.call(this, f);
