@@ -6,6 +6,7 @@ a flow runs that may hold it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -19,6 +20,8 @@ MAX_LEARNT: Final = 200
 _SHORTEST: Final = 6
 """A shorter text is a word such as `open`, unless there is a number in it."""
 _SHORTEST_NUMBER: Final = 4
+_WORD: Final = re.compile(r"[^\W\d_]+")
+"""One word of letters, such as `orders`, stands everywhere and tells nothing."""
 
 
 def note_private(scope: Scope, tool: Tool | None, value: Any) -> None:
@@ -45,8 +48,10 @@ def _texts(tree: Any) -> Iterator[str]:
         for item in tree:
             yield from _texts(raw(item))
     elif isinstance(tree, str):
-        has_number = any(character.isdigit() for character in tree)
-        if len(tree.strip()) >= (_SHORTEST_NUMBER if has_number else _SHORTEST):
+        text = tree.strip()
+        has_number = any(character.isdigit() for character in text)
+        shortest = _SHORTEST_NUMBER if has_number else _SHORTEST
+        if len(text) >= shortest and not _WORD.fullmatch(text):
             yield tree
     elif isinstance(tree, int | float) and not isinstance(tree, bool):
         number = int(tree) if isinstance(tree, float) and tree.is_integer() else tree
