@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import socket
 import sys
@@ -16,12 +17,15 @@ from saywhy.tools.mcp.connection import require_sdk
 from saywhy.tools.mcp.invoke import KEY
 
 if TYPE_CHECKING:
+    import uvicorn
     from mcp.server import Server
 
 PATH: Final = "/mcp"
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 TOKEN: Final = "SAYWHY_MCP_TOKEN"
 INVALID_PARAMS: Final = -32602
+GRACE_SECONDS: Final = 2
+"""How long streams that clients hold open may go on when the server is to end."""
 _INSTRUCTIONS: Final = (
     "Each flow is a tool that begins a conversation and answers with its id and with what is said. "
     "Show the user `reply`. While `waiting` is true, call `reply` with the conversation and the "
@@ -119,13 +123,28 @@ async def serve_http(
     import uvicorn
 
     app: Any = server.streamable_http_app(host=host, streamable_http_path=PATH)
-    listening = _listening(host, port)
     shown = f"[{host}]" if ":" in host else host
     config = uvicorn.Config(
-        guarded(app, token) if token else app, log_level="warning", access_log=False, lifespan="on"
+        guarded(app, token) if token else app,
+        log_level="warning",
+        access_log=False,
+        lifespan="on",
+        timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    on_ready(f"http://{shown}:{listening.getsockname()[1]}{PATH}")
-    await uvicorn.Server(config).serve(sockets=[listening])
+    with _listening(host, port) as listening:
+        on_ready(f"http://{shown}:{listening.getsockname()[1]}{PATH}")
+        await _until_ended(uvicorn.Server(config), listening)
+
+
+async def _until_ended(server: uvicorn.Server, listening: socket.socket) -> None:
+    """Run the server; whoever cancels it has it end in order."""
+    serving = asyncio.ensure_future(server.serve(sockets=[listening]))
+    try:
+        await asyncio.shield(serving)
+    except asyncio.CancelledError:
+        server.should_exit = True
+        await serving
+        raise
 
 
 def _listening(host: str, port: int) -> socket.socket:
