@@ -165,13 +165,16 @@ def _server(
     """The server that the words on the command line are about."""
     from saywhy.tools.mcp.server import McpServer
 
-    if given[0].startswith(("http://", "https://")):
-        if len(given) > 1:
-            raise CallerError("an address has no arguments", hint="put options before it")
-        return McpServer(url=given[0], headers=_pairs(headers, ":", "--header"))
-    return McpServer(
-        command=tuple(given), env=_pairs(env, "=", "--env"), inherit=tuple(inherit), cwd=cwd
-    )
+    variables, lines = _pairs(env, "=", "--env"), _pairs(headers, ":", "--header")
+    if not given[0].startswith(("http://", "https://")):
+        if lines:
+            raise CallerError("a program gets no headers", hint="--env gives it variables")
+        return McpServer(command=tuple(given), env=variables, inherit=tuple(inherit), cwd=cwd)
+    if len(given) > 1:
+        raise CallerError("an address has no arguments", hint="put options before it")
+    if variables or inherit or cwd:
+        raise CallerError("an address gets no variables", hint="--header gives it headers")
+    return McpServer(url=given[0], headers=lines)
 
 
 def _pairs(given: Sequence[str], mark: str, option: str) -> tuple[tuple[str, str], ...]:
