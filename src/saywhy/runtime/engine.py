@@ -285,8 +285,10 @@ class Engine(Deciding):
         """Run one turn and give the session after it; the one handed in stays as it was.
 
         `entry` is text, or `{role, content, timestamp?, metadata?, start?}`. Nothing is stored:
-        after a crash in mid-turn the host cannot know which tools were called; use `take_turn` on
-        a store for that. Raises `FlowExecutionError` (with the repaired session as `.session`),
+        after a crash in mid-turn the host cannot know which tools were called, and a turn that is
+        played again calls them again; use `take_turn` on a store for that. A call that timed out
+        rests in the session until `settle` says what became of it. Raises `FlowExecutionError`
+        (with the repaired session as `.session`),
         `CallerError` for an entry that cannot be read, `UnknownFlow`, `DamagedSession`.
         """
         given = Entry.of(entry)
