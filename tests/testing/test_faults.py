@@ -244,3 +244,19 @@ async def insist(options: dict[str, Any], faults: Faults) -> list[str | None]:
                 replies.append(reply.response)
                 break
     return replies
+
+
+def test_a_commit_that_fails_after_a_call_was_found_not_done() -> None:
+    """What `reconcile` found out is no result: the call is still to be made, and is, once."""
+    calls: list[Any] = []
+
+    def charge(args: Any) -> int:
+        calls.append(args)
+        return 7
+
+    tool = {**PAYMENT["tools"][0], "reconcile": "look_up"}
+    functions = {"charge": charge, "look_up": lambda args, context: {"status": "not_done"}}
+    plan = [Fault(action="drop", at="intent"), Fault(action="fail", at="intent", number=3)]
+    options = {**PAYMENT, "tools": [tool], "functions": functions}
+    assert asyncio.run(insist(options, Faults(plan))) == ["Whom?", "How much?", "Paid Ann: 7."]
+    assert calls == [{"who": "Ann"}]

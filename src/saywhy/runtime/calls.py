@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from saywhy.chart.outcome import Answer, Need
 from saywhy.tools.call import (
@@ -63,6 +63,11 @@ async def call_for(run: TurnRun, need: Need, *, resumed: bool) -> Answer:
     return answer
 
 
+NOT_DONE: Final = "(not done)"
+_NOT_DONE: Final = ToolAnswer(fault_message="it was not done", fault_name=NOT_DONE)
+"""What stands in the journal for a call that is known not to have acted: no answer a flow gets."""
+
+
 async def reconcile_for(run: TurnRun, need: Need) -> Answer:
     """Ask the tool's own function what became of a call that was cut off."""
     machinery, world = run.machinery, run.machinery.world
@@ -90,7 +95,7 @@ async def reconcile_for(run: TurnRun, need: Need) -> Answer:
             surroundings=surroundings_of(run),
         )
     if finding.status != "unknown":
-        run.journal.found_out(made)
+        run.journal.found_out(_NOT_DONE if finding.status == "not_done" else made)
     status = "failed" if made.fault_message is not None else finding.status
     return Answer(made.value, made.fault_message, made.fault_name, facts={"reconciled": status})
 

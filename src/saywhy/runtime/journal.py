@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from saywhy.chart.outcome import Answer, Need
 from saywhy.errors import SaywhyError
-from saywhy.runtime.calls import interrupted_call
+from saywhy.runtime.calls import NOT_DONE, interrupted_call
 from saywhy.runtime.machinery import Make
 from saywhy.runtime.persistence import USUAL, Persistence
 from saywhy.runtime.turn import TurnRun
@@ -111,9 +111,13 @@ class StoreJournal:
             raise Diverged(
                 f"the turn was to go on with another call of {need.name} than the one on record"
             )
+        answer = None
         if prior.status == "answered" and prior.result is not None:
-            return ToolAnswer.from_json(prior.result)
-        if prior.status == "interrupted" and need.effect == "once":
+            answer = ToolAnswer.from_json(prior.result)
+            if answer.fault_name != NOT_DONE:
+                return answer
+        # One found not to have acted is still to be made: its function is asked once more.
+        if (answer is not None or prior.status == "interrupted") and need.effect == "once":
             return interrupted_call(run, need, UNKNOWN)
         return None
 
