@@ -174,3 +174,25 @@ def test_whole(number: float, expected: float) -> None:
     found = whole(number)
     assert same(found, expected)
     assert type(found) is type(expected)
+
+
+DEEP = "{ let a = 1; for (let i = 0; i < 3000; i++) a = [a]; return a }"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("Object.assign([1], {toJSON() { return undefined }})", [1]),
+        (f"new (class extends Array {{ toJSON() {DEEP} }})(1, 2)", [1, 2]),
+        (f"[Object.assign([1], {{toJSON() {DEEP}}})]", [[1]]),
+        (f"(n => ({{get a() {{ return n++ ? (() => {DEEP})() : 1 }}}}))(0)", {"a": 1}),
+        ("(n => ({get toJSON() { return n++ ? () => undefined : 1 }}))(0)", {"toJSON": 1}),
+        ("(n => ({get a() { return n++ ? NaN : 1 }}))(0)", {"a": 1}),
+        ('JSON.parse(\'{"__proto__": {"a": [1]}}\')', {"__proto__": {"a": [1]}}),
+    ],
+)
+def test_an_object_that_changes_its_mind(source: str, expected: Any) -> None:
+    """What is looked at is what comes out, whatever a getter or `toJSON` says the next time."""
+    outcome = JavaScript().evaluate(source, Variables({}))
+    assert isinstance(outcome, Evaluated), outcome
+    assert same(outcome.value, freeze(expected))

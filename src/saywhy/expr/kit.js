@@ -274,36 +274,59 @@
     return undefined;
   }
 
-  // Most results are plain data, which needs no copy with tags. Whatever looks unusual is left to
-  // `encode`: that costs five times as much.
-  function isPlain(value, depth) {
+  // Most results are plain data, which needs no tags. Whatever looks unusual is left to `encode`:
+  // that costs five times as much. A copy all the same, for a getter could give JSON.stringify
+  // something else than what was looked at here, and a list can have a `toJSON`.
+  const UNUSUAL = freeze(create(null));
+
+  function plainCopy(value, depth) {
     switch (typeof value) {
-      case "string": case "boolean": return true;
-      case "number": return isSafeInteger(value) ? value !== 0 || !is(value, -0)
-        : value - value === 0 && !isInteger(value);
+      case "string": case "boolean": return value;
+      case "number": {
+        const isPlain = isSafeInteger(value) ? value !== 0 || !is(value, -0)
+          : value - value === 0 && !isInteger(value);
+        return isPlain ? value : UNUSUAL;
+      }
       case "object": break;
-      default: return false;
+      default: return UNUSUAL;
     }
-    if (value === null) return true;
-    if (depth >= MAX_DEPTH || ++nodes > maxNodes) return false;
-    if (isArray(value)) {
-      const { length } = value;
-      if (length > maxItems) return false;
-      for (let i = 0; i < length; i++) if (!isPlain(value[i], depth + 1)) return false;
-      return true;
+    if (value === null) return null;
+    if (depth >= MAX_DEPTH || ++nodes > maxNodes) return UNUSUAL;
+    return isArray(value) ? plainList(value, depth + 1) : plainObject(value, depth + 1);
+  }
+
+  function plainList(value, depth) {
+    const { length } = value;
+    if (length > maxItems) return UNUSUAL;
+    const target = [];
+    for (let i = 0; i < length; i++) {
+      const item = plainCopy(value[i], depth);
+      if (item === UNUSUAL) return UNUSUAL;
+      target[i] = item;
     }
-    if (getPrototypeOf(value) !== objectProto) return false;
+    return target;
+  }
+
+  function plainObject(value, depth) {
+    if (getPrototypeOf(value) !== objectProto) return UNUSUAL;
     const names = keys(value);
-    if (names.length === 1 && isTag[names[0]] === true) return false;
-    for (let i = 0; i < names.length; i++) if (!isPlain(value[names[i]], depth + 1)) return false;
-    return true;
+    if (names.length === 1 && isTag[names[0]] === true) return UNUSUAL;
+    const target = {};
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      const item = plainCopy(value[name], depth);
+      if (item === UNUSUAL || name === "__proto__") return UNUSUAL;
+      target[name] = item;
+    }
+    return target;
   }
 
   function tree(value) {
     mode = 0;
     nodes = 0;
     try {
-      if (isPlain(value, 0)) return value;
+      const copy = plainCopy(value, 0);
+      if (copy !== UNUSUAL) return copy;
     } catch {
       // A getter that raises: `encode` decides whether it is an error.
     }
