@@ -130,6 +130,22 @@ def test_the_same_text_gives_the_same_reading() -> None:
     assert read_expression("remembered + 1") is read_expression("remembered + 1")
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "(async () => 1)()",
+        "({ async * m() { yield 1 } }).m()",
+        "(class { static /**//**//**//**/ async m() { await 1 } }).m()",
+        "({ /**/ async /**//**//**//**/ m() { for await (const x of []); } }).m()",
+    ],
+)
+def test_async_functions_are_seen(source: str) -> None:
+    """A function is known to be async wherever the word stands, with comments around it."""
+    reading = read_expression(source)
+    assert reading.error is None
+    assert reading.details.is_async
+
+
 def test_reserved_names_are_globals() -> None:
     """What nobody may shadow is part of what JavaScript brings along."""
     assert RESERVED_GLOBALS < JAVASCRIPT_GLOBALS

@@ -174,18 +174,12 @@ class Effects:
         """A method that changes things, handed on without being called: anything may happen."""
         if self._walk.pulled & (MUTATORS | OBJECT_MUTATORS):
             yield None
-        for _, item in self._walk.names:
-            here = item
-            while here.parent is not None and here.field == "object":
-                here = here.parent
-                handed_on = here.parent is not None and here.parent.kind in _HANDS_ON
-                if not handed_on or here.kind != "member_expression":
-                    continue
-                key = static_key(here, self._walk.source)
-                if key in MUTATORS or (
-                    key in OBJECT_MUTATORS and self._global_root(here) == "Object"
-                ):
-                    yield None
+        for member in self._walk.handed_on:
+            key = static_key(member, self._walk.source)
+            if key in MUTATORS or (
+                key in OBJECT_MUTATORS and self._global_root(member) == "Object"
+            ):
+                yield None
 
     def _global_root(self, item: Item) -> str | None:
         """The JavaScript global a member chain starts at."""
@@ -339,9 +333,6 @@ _FUNCTIONS: Final = frozenset(
         "class",
         "method_definition",
     ]
-)
-_HANDS_ON: Final = frozenset(
-    ["arguments", "variable_declarator", "array", "pair", "assignment_expression"]
 )
 
 

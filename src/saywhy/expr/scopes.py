@@ -97,6 +97,8 @@ class Walk:
         """Every name that is read or assigned, free or not."""
         self.members: list[Item] = []
         """Members that are assigned, updated or deleted."""
+        self.handed_on: list[Item] = []
+        """Members that are read and given to somebody: arguments, items of lists, new values."""
         self.calls: list[Item] = []
         """Calls, tagged templates and `new`."""
         self.handlers: list[Node] = []
@@ -127,8 +129,11 @@ class Walk:
         if kind in _NAMES:
             self._name(item)
             return
-        if kind in ("member_expression", "subscript_expression") and item.mode in _WRITES:
-            self.members.append(item)
+        if kind in ("member_expression", "subscript_expression"):
+            if item.mode in _WRITES:
+                self.members.append(item)
+            elif item.parent is not None and item.parent.kind in _HANDS_ON:
+                self.handed_on.append(item)
         elif kind in ("call_expression", "new_expression"):
             self.calls.append(item)
         elif kind in _COLLECTED:
@@ -240,6 +245,9 @@ _NAMES: Final = frozenset(
     {"identifier", "shorthand_property_identifier", "shorthand_property_identifier_pattern"}
 )
 _WRITES: Final = frozenset({"assign", "update", "delete"})
+_HANDS_ON: Final = frozenset(
+    ["arguments", "variable_declarator", "array", "pair", "assignment_expression"]
+)
 _FUNCTIONS: Final = frozenset(
     [
         "arrow_function",
@@ -326,7 +334,8 @@ def _is_var(declarator: Item) -> bool:
 
 
 def _function_kind(node: Node) -> str:
-    words = {child.type for child in node.children[:4] if not child.is_named}
+    # Comments are children as well: `static /* a */ async m() {}`.
+    words = {child.type for child in node.children if not child.is_named}
     kind = "arrow" if node.type == "arrow_function" else "function"
     if "async" in words:
         kind = "async " + kind
