@@ -245,6 +245,7 @@ def packages() -> list[str]:
     found = ["saywhy"] + [
         f"saywhy.{module.name}" for module in pkgutil.iter_modules(root.__path__) if module.ispkg
     ]
+    found.append("saywhy.tools.wrappers")  # small functions of one kind, imported by their names
     return [name for name in found if hasattr(importlib.import_module(name), "__all__")]
 
 

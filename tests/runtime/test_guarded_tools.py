@@ -321,3 +321,28 @@ def test_without_a_store_the_engine_counts_in_memory() -> None:
         assert replies == ["Jane Miller", "Jane Miller", REFUSED, "Jane Miller"]
 
     asyncio.run(talk())
+
+
+def test_diagnostics_are_switched_at_any_time(caplog: pytest.LogCaptureFixture) -> None:
+    """A program that is running can be asked to look at what its tools answer."""
+
+    def fails(arguments: dict[str, Any]) -> dict[str, Any]:
+        return {"success": False, "code": 12345, "message": "card 4111111111111111 refused"}
+
+    async def talk() -> None:
+        returns = {"type": "object", "required": ["id"]}
+        made = engine(find_tool(returns=returns), fails)
+        session = await turn(made)
+        assert "find" not in caplog.text
+        assert (made.validate_tool_returns, made.log_tool_failures) == (False, False)
+        made.validate_tool_returns = made.log_tool_failures = True
+        await turn(made, session)
+        assert (made.validate_tool_returns, made.log_tool_failures) == (True, True)
+
+    with caplog.at_level(logging.WARNING, logger="saywhy"):
+        asyncio.run(talk())
+    assert (
+        "The answer of tool find does not match its `returns`: "
+        'root must have the property "id"' in caplog.text
+    )
+    assert "Tool find answered a failure (****): card **** refused" in caplog.text

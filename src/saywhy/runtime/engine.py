@@ -253,6 +253,24 @@ class Engine(Deciding):
         return self._machinery.world.tools
 
     @property
+    def validate_tool_returns(self) -> bool:
+        """Whether answers of tools are compared with their `returns`. Can be set at any time."""
+        return self.diagnostics.returns
+
+    @validate_tool_returns.setter
+    def validate_tool_returns(self, wanted: bool) -> None:
+        self.diagnostics.returns = wanted
+
+    @property
+    def log_tool_failures(self) -> bool:
+        """Whether answers that report a failure are logged. Can be set at any time."""
+        return self.diagnostics.failures
+
+    @log_tool_failures.setter
+    def log_tool_failures(self, wanted: bool) -> None:
+        self.diagnostics.failures = wanted
+
+    @property
     def charts(self) -> Charts:
         """The flows in the form they run in."""
         return self._machinery.charts
