@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from saywhy.errors import (
         ActiveFlowEmptyResponse,
+        AlreadyDecided,
+        ApprovalExpired,
+        ApprovalMismatch,
         CallerError,
         DamagedSession,
         DefinitionError,
         FlowExecutionError,
+        NothingPending,
         PersistenceMismatch,
         Place,
         Problem,
@@ -45,6 +49,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ActiveFlowEmptyResponse",
+    "AlreadyDecided",
+    "ApprovalExpired",
+    "ApprovalMismatch",
     "CallerError",
     "DamagedSession",
     "DefinitionError",
@@ -53,6 +60,7 @@ __all__ = [
     "HeldTurn",
     "HttpSettings",
     "MemoryStore",
+    "NothingPending",
     "PersistenceMismatch",
     "Place",
     "Policy",
