@@ -89,7 +89,9 @@ def written(value: Any) -> list[Any]:
         is_minus_zero = value == 0 and math.copysign(1, value) < 0
         return ["number", "-0" if is_minus_zero else number_text(value)]
     if isinstance(value, str):
-        return ["text", value]
+        # Halves of one character side by side: a path alone hands them on, JavaScript joins them.
+        joined = value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+        return ["text", joined]
     if isinstance(value, BigInt):
         return ["bigint", str(value.value)]
     if isinstance(value, Date):
