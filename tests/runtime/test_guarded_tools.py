@@ -346,3 +346,18 @@ def test_diagnostics_are_switched_at_any_time(caplog: pytest.LogCaptureFixture) 
         'root must have the property "id"' in caplog.text
     )
     assert "Tool find answered a failure (****): card **** refused" in caplog.text
+
+
+def test_calls_outside_of_conversations_pass_the_same_guards() -> None:
+    """They share the cache, and nobody has signed in there."""
+
+    async def talk() -> None:
+        made = engine(find_tool(effect="reads", cache={"ttl": "1m"}))
+        first = await made.call_tool("find", {"account": "1"}, user_id="ann")
+        again = await made.call_tool("find", {"account": "1"}, user_id="ann")
+        other = await made.call_tool("find", {"account": "1"}, user_id="bob")
+        assert [one.cached for one in (first, again, other)] == [False, True, False]
+        closed = engine(find_tool(security={"requiresAuth": True}))
+        assert (await closed.call_tool("find", {})).fault_name == "NotAuthenticated"
+
+    asyncio.run(talk())

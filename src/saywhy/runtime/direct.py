@@ -37,6 +37,7 @@ async def call_directly(
         limiter=machinery.limiter,
         clock=machinery.clock,
         strict=True,
+        guards=machinery.guards,
         http=machinery.http,
         filled=await _filled(machinery, tool) if tool else None,
         surroundings=_surroundings(machinery),
