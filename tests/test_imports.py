@@ -45,6 +45,7 @@ PLACES = {
     "msgspec": ("",),
     "quickjs": ("expr/",),
     "_quickjs": ("expr/",),
+    "babel": ("expr/locales/",),
     "tree_sitter": ("expr/",),
     "tree_sitter_javascript": ("expr/",),
     "jsonschema_rs": ("tools/",),

@@ -8,6 +8,7 @@ is judged here before anyone else sees it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final, cast
@@ -106,6 +107,12 @@ class DistantWorker(Worker):
         """The next evaluation of this process gets a new context; programs are text and stay."""
         if self._process is not None:
             self._process.is_stale = True
+
+    def _spent(self) -> float:
+        return time.monotonic()
+
+    def _patience(self) -> float:
+        return self._pool.limits.deadline_seconds
 
     def _after_failure(self, program: Program, key: Any, arguments: list[Any], message: str) -> Any:
         """No second try: the process evaluates nothing else, so the time was this expression's."""

@@ -1,6 +1,6 @@
-// What the engine lacks of Intl, for American English: numbers, dates and the order of texts as
-// Node writes and sorts them. Another language is an error that says so, never a wrong format.
-(function (collation) {
+// What the engine lacks of Intl, for American English in UTC: numbers, dates and the order of texts
+// as Node writes and sorts them. Other languages, zones and options are handed on to languages.js.
+(function (collation, languages) {
   "use strict";
 
   const { apply } = Reflect;
@@ -18,28 +18,30 @@
     defineProperty(owner, name, { ...own, value });
   }
 
-  function english(locales) {
-    const asked = Array.isArray(locales) ? locales : locales === undefined ? [] : [locales];
-    for (const locale of asked) {
-      const name = String0(locale);
-      if (!/^en(-US)?$/i.test(name)) {
-        throw new RangeError0(`the language ${name} is not available in expressions; en-US is`);
-      }
-    }
-  }
+  const isEnglishTag = /^en(-US)?$/i;
 
-  function known(options, allowed) {
-    if (options === undefined) return {};
-    if (options === null) throw new TypeError0("options must be an object");
-    const made = {};
+  // Whether this file knows how: English first of all, and options it has, with values it has.
+  function isOurs(locales, options, allowed) {
+    const first = Array.isArray(locales) ? locales[0] : locales;
+    if (first !== undefined && (typeof first !== "string" || !apply(matches, isEnglishTag, [first]))) {
+      return false;
+    }
+    if (options === undefined) return true;
+    if (options === null) throw new TypeError0("Cannot convert undefined or null to object");
     for (const name of Object.keys(Object(options))) {
       const value = options[name];
       if (value === undefined) continue;
       const values = allowed[name];
-      if (values === undefined || (values.length > 0 && !values.includes(value))) {
-        throw new RangeError0(`the option ${name}: ${String0(value)} is not available in expressions`);
-      }
-      made[name] = value;
+      if (values === undefined || (values.length > 0 && !values.includes(value))) return false;
+    }
+    return true;
+  }
+
+  function known(options, allowed) {
+    const made = {};
+    if (options === undefined) return made;
+    for (const name of Object.keys(Object(options))) {
+      if (allowed[name] !== undefined && options[name] !== undefined) made[name] = options[name];
     }
     return made;
   }
@@ -169,20 +171,30 @@
     return shown === "auto" ? text : "+" + text;
   }
 
+  // A writer of numbers: `text` and `parts` of a value, and how the options were understood.
+  const plainNumber = numberFormat(undefined);
+  function numbers(locales, options) {
+    if (!isOurs(locales, options, NUMBER_OPTIONS)) {
+      const other = languages.format("NumberFormat", locales, options);
+      const parts = (value) => other.parts(languages.written(value));
+      return { ...other, parts, text: (value) => languages.joined(parts(value)) };
+    }
+    const format = options === undefined ? plainNumber : numberFormat(options);
+    return { text: (value) => formatNumber(value, format) };
+  }
+
   const numberOf = Number0.prototype.valueOf;
   const bigintOf = BigInt.prototype.valueOf;
-  const plainNumber = numberFormat(undefined);
   replace(Number0.prototype, "toLocaleString", {
     toLocaleString(locales, options) {
-      english(locales);
-      const format = options === undefined ? plainNumber : numberFormat(options);
-      return formatNumber(apply(numberOf, this, []), format);
+      const value = apply(numberOf, this, []);
+      return numbers(locales, options).text(value);
     },
   }.toLocaleString);
   replace(BigInt.prototype, "toLocaleString", {
     toLocaleString(locales, options) {
-      english(locales);
-      return formatNumber(apply(bigintOf, this, []), numberFormat(options));
+      const value = apply(bigintOf, this, []);
+      return numbers(locales, options).text(value);
     },
   }.toLocaleString);
   replace(Array.prototype, "toLocaleString", {
@@ -200,10 +212,11 @@
   const LENGTHS = ["numeric", "2-digit"];
   const WORDS = ["long", "short", "narrow"];
   const STYLES = ["full", "long", "medium", "short"];
+  const UTC = ["UTC", "utc", "GMT", "Etc/UTC", "Etc/GMT"];
   const DATE_OPTIONS = {
     weekday: WORDS, year: LENGTHS, month: [...LENGTHS, ...WORDS], day: LENGTHS, hour: LENGTHS,
     minute: LENGTHS, second: LENGTHS, hour12: [true, false], hourCycle: ["h12", "h23", "h24"],
-    timeZone: [], timeZoneName: ["short", "long"], dateStyle: STYLES, timeStyle: STYLES,
+    timeZone: UTC, timeZoneName: ["short", "long"], dateStyle: STYLES, timeStyle: STYLES,
     localeMatcher: [], calendar: ["gregory"], numberingSystem: ["latn"],
   };
   const DATE_STYLES = {
@@ -223,10 +236,6 @@
 
   function dateFormat(given, needed, usual) {
     const options = known(given, DATE_OPTIONS);
-    const zone = options.timeZone;
-    if (zone !== undefined && !/^(utc|gmt|etc\/(utc|gmt)|[+-]00:?00)$/i.test(String0(zone))) {
-      throw new RangeError0(`the time zone ${String0(zone)} is not available in expressions; UTC is`);
-    }
     if (options.dateStyle || options.timeStyle) {
       for (const name of [...DATE, ...TIME, "timeZoneName"]) {
         if (options[name] !== undefined) {
@@ -308,6 +317,16 @@
     return one + (isBareWeekday ? " " : format.isLong ? " at " : ", ") + other;
   }
 
+  function dates(locales, options, needed, usual) {
+    if (!isOurs(locales, options, DATE_OPTIONS)) {
+      const other = languages.format("DateTimeFormat", locales, options, { needed, usual });
+      // Node writes a plain space here where the data has a narrow one, but keeps that in parts.
+      return { ...other, text: (at) => languages.joined(other.parts(at)).replaceAll("\u202f", " ") };
+    }
+    const format = dateFormat(options, needed, usual);
+    return { text: (at) => formatDate(new Date0(at), format) };
+  }
+
   const timeOf = Date0.prototype.getTime;
   for (const [name, needed, usual] of [
     ["toLocaleDateString", "date", "date"], ["toLocaleTimeString", "time", "time"],
@@ -316,9 +335,8 @@
     replace(Date0.prototype, name, {
       [name](locales, options) {
         const at = apply(timeOf, this, []);
-        english(locales);
-        const format = dateFormat(options, needed, usual);
-        return at === at ? formatDate(new Date0(at), format) : "Invalid Date";
+        const format = dates(locales, options, needed, usual);
+        return at === at ? format.text(at) : "Invalid Date";
       },
     }[name]);
   }
@@ -326,68 +344,182 @@
   // -------------------------------------------------------------------- order
 
   const noOptions = {};
+  function order(locales, options) {
+    if (isOurs(locales, options, collation.options)) {
+      const asked = options === undefined ? noOptions : known(options, collation.options);
+      return { compare: (one, other) => collation.compare(one, other, asked) };
+    }
+    const tags = languages.localesOf(locales);
+    const asked = collation.settled(tags, languages.optionsOf("Collator", options));
+    return {
+      compare: (one, other) => collation.compare(one, other, asked),
+      resolved: () => languages.asked("Collator", tags, languages.optionsOf("Collator", options)),
+    };
+  }
+
   replace(String0.prototype, "localeCompare", {
     localeCompare(that, locales, options) {
       if (this === undefined || this === null) throw new TypeError0("localeCompare of nothing");
-      english(locales);
-      const asked = options === undefined ? noOptions : known(options, collation.options);
-      return collation.compare(String0(this), String0(that), asked);
+      return order(locales, options).compare(String0(this), String0(that));
     },
   }.localeCompare);
 
-  // Capitals are the same in all languages but these.
-  const ownCapitals = /^(az|el|lt|tr)\b/i;
   for (const name of ["toLocaleUpperCase", "toLocaleLowerCase"]) {
     const native = String0.prototype[name];
     replace(String0.prototype, name, {
       [name](locales) {
-        const asked = Array.isArray(locales) ? locales[0] : locales;
-        if (asked !== undefined && apply(matches, ownCapitals, [asked])) english(asked);
-        return apply(native, this, []);
+        const own = languages.cased(name === "toLocaleUpperCase", locales);
+        return own === undefined ? apply(native, this, []) : own(String0(this));
       },
     }[name]);
   }
 
   // --------------------------------------------------------------------- Intl
 
+  // Parts and options are asked for where somebody wants to know them.
+  function completed(self, made, kind, locales, given, extra, read) {
+    const other = made.resolved === undefined
+      ? languages.format(kind, locales, given, extra) : made;
+    self.resolvedOptions = () => other.resolved();
+    if (read === undefined) return;
+    const parts = other === made ? made.parts : (value) => other.parts(read.written(value));
+    self.formatToParts = (value) => languages.shown(parts(read(value)));
+  }
+
+  const numeric = (value) => (typeof value === "bigint" ? value : Number0(value));
+  numeric.written = languages.written;
+
+  function instant(value) {
+    const at = value === undefined ? Date.now() : Number0(value);
+    if (at !== at || Math.abs(at) > 8.64e15) throw new RangeError0("Invalid time value");
+    return at;
+  }
+  instant.written = (at) => at;
+
   class NumberFormat {
     constructor(locales, options) {
-      english(locales);
-      const format = numberFormat(options);
-      this.format = (value) => formatNumber(typeof value === "bigint" ? value : Number0(value), format);
+      const made = numbers(locales, options);
+      if (made.resolved !== undefined) made.resolved();  // raises what is wrong with the options
+      this.format = (value) => made.text(numeric(value));
+      completed(this, made, "NumberFormat", locales, options, {}, numeric);
     }
   }
 
   class DateTimeFormat {
     constructor(locales, options) {
-      english(locales);
-      const format = dateFormat(options, "any", "date");
-      this.format = (value) => {
-        const at = value === undefined ? Date.now() : Number0(value);
-        if (at !== at) throw new RangeError0("Invalid time value");
-        return formatDate(new Date0(at), format);
-      };
+      const made = dates(locales, options, "any", "date");
+      if (made.resolved !== undefined) made.resolved();
+      this.format = (value) => made.text(instant(value));
+      completed(this, made, "DateTimeFormat", locales, options, { needed: "any", usual: "date" }, instant);
     }
   }
 
   class Collator {
     constructor(locales, options) {
-      english(locales);
-      const asked = known(options, collation.options);
-      this.compare = (one, other) => collation.compare(String0(one), String0(other), asked);
+      const made = order(locales, options);
+      this.compare = (one, other) => made.compare(String0(one), String0(other));
+      completed(this, made, "Collator", locales, options, {});
     }
   }
 
-  const callable = (maker) => {
-    const stub = { [maker.name]: function (locales, options) { return new maker(locales, options); } }[maker.name];
+  class PluralRules {
+    constructor(locales, options) {
+      const made = languages.format("PluralRules", locales, options);
+      made.resolved();
+      this.select = (value) => made.parts(languages.written(Number0(value)));
+      this.resolvedOptions = () => made.resolved();
+    }
+  }
+
+  const MOST_ITEMS = 1000;
+  function textsOf(items) {
+    const texts = items === undefined ? [] : [...items];
+    if (texts.length > MOST_ITEMS) {
+      throw new RangeError0(`the list has ${texts.length} items; ${MOST_ITEMS} are allowed here`);
+    }
+    for (const text of texts) {
+      if (typeof text !== "string") {
+        throw new TypeError0(`Iterable yielded ${String0(text)} which is not a string`);
+      }
+    }
+    return texts;
+  }
+
+  class ListFormat {
+    constructor(locales, options) {
+      const made = languages.format("ListFormat", locales, options);
+      made.resolved();
+      // Only how many there are is asked, and how they begin: some languages look at it.
+      const parts = (items) => {
+        const texts = textsOf(items);
+        const starts = texts.map((text) => text.slice(0, 8));
+        return made.parts(starts).map(([type, value]) => [type, type === "element" ? texts[value] : value]);
+      };
+      this.format = (items) => languages.joined(parts(items));
+      this.formatToParts = (items) => languages.shown(parts(items));
+      this.resolvedOptions = () => made.resolved();
+    }
+  }
+
+  class RelativeTimeFormat {
+    constructor(locales, options) {
+      const made = languages.format("RelativeTimeFormat", locales, options);
+      made.resolved();
+      const parts = (value, unit) => {
+        const number = Number0(value);
+        if (number - number !== 0) throw new RangeError0("Invalid time value");
+        return made.parts(languages.written(number), String0(unit).slice(0, 40));
+      };
+      this.format = (value, unit) => languages.joined(parts(value, unit));
+      this.formatToParts = (value, unit) => languages.shown(parts(value, unit));
+      this.resolvedOptions = () => made.resolved();
+    }
+  }
+
+  class DisplayNames {
+    constructor(locales, options) {
+      if (options === undefined) throw new TypeError0("Cannot convert undefined or null to object");
+      const made = languages.format("DisplayNames", locales, options);
+      if (options.type === undefined) throw new TypeError0("Required option \"type\" must not be undefined");
+      made.resolved();
+      this.of = (code) => made.parts(String0(code).slice(0, 100)) ?? undefined;
+      this.resolvedOptions = () => made.resolved();
+    }
+  }
+
+  const supported = (kind) => ({
+    supportedLocalesOf(locales) {
+      return languages.asked("supported", languages.localesOf(locales), { kind });
+    },
+  }.supportedLocalesOf);
+
+  // The older ones can be called without `new`.
+  function published(maker, isCallable) {
+    const { name } = maker;
+    const stub = {
+      [name]: function (locales, options) {
+        if (new.target === undefined && !isCallable) {
+          throw new TypeError0(`Constructor Intl.${name} requires 'new'`);
+        }
+        return new maker(locales, options);
+      },
+    }[name];
     stub.prototype = maker.prototype;
+    stub.supportedLocalesOf = supported(name);
     defineProperty(maker.prototype, "constructor", { value: stub });
     return stub;
-  };
+  }
 
   globalThis.Intl = {
-    NumberFormat: callable(NumberFormat),
-    DateTimeFormat: callable(DateTimeFormat),
-    Collator: callable(Collator),
+    NumberFormat: published(NumberFormat, true),
+    DateTimeFormat: published(DateTimeFormat, true),
+    Collator: published(Collator, true),
+    PluralRules: published(PluralRules),
+    ListFormat: published(ListFormat),
+    RelativeTimeFormat: published(RelativeTimeFormat),
+    DisplayNames: published(DisplayNames),
+    getCanonicalLocales(locales) {
+      return languages.asked("canonical", languages.localesOf(locales), {});
+    },
   };
 })

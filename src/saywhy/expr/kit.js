@@ -2,7 +2,7 @@
 //
 // Runs first in every context. Expressions reach nothing in here; what it needs of the engine is
 // taken into local names now, and guard.js freezes the rest before an author's text is seen.
-(function (maxItems, maxNodes, clock) {
+(function (maxItems, maxNodes, clock, asking) {
   "use strict";
 
   const { apply, ownKeys } = Reflect;
@@ -23,6 +23,7 @@
   const RangeError0 = RangeError;
   const ERRORS = { RangeError, ReferenceError, SyntaxError, TypeError };
   const isView = ArrayBuffer.isView;
+  const { isWaiting } = asking;
   const getTime = Date.prototype.getTime;
   const objectProto = Object.prototype;
   const textOf = String.prototype.valueOf;
@@ -404,6 +405,7 @@
     let told;
     try {
       if (pending !== "") return suspended();
+      if (isWaiting()) return asking.take();
     } catch (untold) { error = untold; }  // an argument with too many parts, or inside itself
     try {
       const [name, message] = describe(error);
@@ -411,6 +413,7 @@
     } catch {
       told = ["Error", "an error that cannot be shown", ""];
     }
+    if (isWaiting()) return asking.take();  // the author's error asks when it is looked at
     return marked("e", stringify(told));
   }
 
@@ -433,7 +436,7 @@
   }
 
   function stopped() {
-    if (pending !== "") throw STOP;
+    if (pending !== "" || isWaiting()) throw STOP;
   }
 
   // The name, how many were asked before, and the arguments, which may be anything. The call is
@@ -477,7 +480,7 @@
   }
 
   function call(name, args) {
-    if (pending !== "") throw STOP;
+    if (pending !== "" || isWaiting()) throw STOP;
     if (asked >= answers.length) {
       pending = name;
       pendingArgs = args;
@@ -506,6 +509,7 @@
   // answers there are.
   function ended(value, asText) {
     if (pending !== "") return suspended();
+    if (isWaiting()) return asking.take();
     if (asked !== answers.length) return changed(value, [], asText);
     return asText ? text(value) : out(value);
   }
@@ -513,12 +517,17 @@
   // The result with how many answers it asked for before it, and after it what it changed.
   function changed(value, roots, asText) {
     if (pending !== "") return suspended();
+    if (isWaiting()) return asking.take();
     const json = stringify([asked, tree([asText ? shown(value) : value, ...roots])]);
     return marked("w" + MODES[mode], json);
   }
 
   return freeze({
     out, text, fail, decode, parse, open, door, stopped, ended, changed,
+    asks: isWaiting,
+    hear: asking.hear,
+    hush: asking.hush,
+    take: asking.take,
     begin: clock.begin,
     end: clock.end,
     tick: clock.tick,

@@ -9,6 +9,7 @@ for each shape of its arguments seen so far.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -21,6 +22,8 @@ MISSING: Final = "-"
 
 FUNCTION: Final = "f"
 """The letter of a name that is an approved function."""
+
+_SPEAKS: Final = re.compile(r"ocale|Intl|\\[ux]")
 
 Shape = tuple[str, ...]
 """One entry for each parameter: the letter of `transfer.argument`, and the depth where the path
@@ -59,12 +62,14 @@ class Program:
 
     __slots__ = (
         "clocked",
+        "guesses",
         "hidden",
         "parameters",
         "places",
         "reading",
         "simple_path",
         "source",
+        "speaks",
         "variants",
     )
 
@@ -72,7 +77,11 @@ class Program:
         self.source = source
         self.reading = reading
         self.parameters = _parameters(reading)
-        self.clocked = bool(reading.roots & {"Date"}) or "random" in source
+        self.clocked = bool(reading.roots & {"Date", "Intl"}) or "random" in source
+        # May it ask for another language? Where the text does not show it, it is found out; but
+        # then no `catch` may come between. See asking.js.
+        self.speaks = bool(reading.details.handlers) or _SPEAKS.search(source) is not None
+        self.guesses = True  # does it go on for a while without answers?
         self.simple_path = _simple_path(source, reading)
         self.variants: dict[str, Variant] = {}  # by the shape, written together, and the form
         self.places = tuple((each, each.path, each.root) for each in self.parameters)

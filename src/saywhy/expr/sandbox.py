@@ -55,11 +55,15 @@ class Sandbox:
         evaluate = self.context.eval
         member = evaluate("(o, name) => o[name]")
         clock = evaluate(_script("clock.js"))()
+        asking = evaluate(_script("asking.js"))()
         self.kit: Final[Any] = evaluate(_script("kit.js"))(
-            limits.list_items, limits.result_parts, clock
+            limits.list_items, limits.result_parts, clock, asking
         )
         evaluate(_script("maths.js"))()
-        evaluate(_script("intl.js"))(evaluate(_script("collation.js"))())
+        evaluate(_script("intl.js"))(
+            evaluate(_script("collation.js"))(),
+            evaluate(_script("languages.js"))(member(asking, "ask")),
+        )
         evaluate(_script("dates.js"))(member(clock, "moment"), member(clock, "random"))
         self.bounds: Final[Any] = evaluate(_script("bounds.js"))(
             limits.list_items, limits.search_product

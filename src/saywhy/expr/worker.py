@@ -6,12 +6,14 @@ engine call inside it. Everything that is rare is a function of its own.
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 import time
 from collections.abc import Sequence
 from typing import Any, Final
 
+from saywhy.expr.answers import answers_json
 from saywhy.expr.chains import Path
 from saywhy.expr.changes import changes
 from saywhy.expr.failures import raised_from, syntax_raised, syntax_refused, too_large
@@ -28,18 +30,35 @@ from saywhy.expr.transfer import (
     argument,
     foreign_in,
     tree_from,
-    tree_json,
     value_from,
     whole,
 )
 from saywhy.expr.writer import draft_of
-from saywhy.values import UNDEFINED, BigInt, FrozenDict, FrozenList, Value, same, seal, thaw
+from saywhy.values import UNDEFINED, BigInt, FrozenDict, FrozenList, Value, seal, thaw
 
 MAX_PROGRAMS: Final = 2048
 MAX_COMPILED: Final = 1_000_000
 """Characters of compiled text a context keeps, so that they leave room under its memory limit."""
 MAX_SHAPES: Final = 32
 MAX_RETRIES: Final = 7
+
+ASKING: Final = f"{MARK}i"
+"""Begin of a result that is a question about another language; see asking.js."""
+UNEXPECTED: Final = f"{MARK}n"
+"""There is a question, but the program was not written so that it can be answered."""
+ASKS: Final = (ASKING, UNEXPECTED, f"{MARK}!")
+"""With a limit that was hit, which may be for want of an answer."""
+NO_GUESSES: Final = "-"
+MAX_QUESTIONS: Final = 1_000
+MAX_SECONDS: Final = 1.0
+"""Processor time of all rounds of an evaluation with questions."""
+TOO_MANY: Final = (
+    MARK
+    + "e"
+    + json.dumps(
+        ["RangeError", f"more than {MAX_QUESTIONS} texts in other languages in one expression", ""]
+    )
+)
 
 TEXT: Final = "T"
 VALUE: Final = "V"
@@ -129,15 +148,15 @@ class Worker:
             variant = program.variants.get(key) or self._compile(program, key)
         except Refused as refused:
             return refused.outcome
-        if program.clocked:
-            arguments[:0] = (float(now_ms), float(seed & 0xFFFF_FFFF))
-        if variant.has_functions:
-            arguments.insert(0, _answers_json(answers))
+        if program.clocked or variant.has_functions or program.speaks:
+            arguments[:0] = _leading(program, variant, answers, now_ms, seed)
         try:
             result = variant.function(*arguments)
         except self._errors as error:
             result = self._after_failure(program, key, arguments, str(error))
-        kind = type(result)
+        if (kind := type(result)) is str and result[:2] in ASKS:
+            variant, result = self._told(program, key, arguments, variant, result)
+            kind = type(result)
         if as_text and (kind is float or kind is int):
             result = number_text(result)
         elif kind is float:
@@ -215,6 +234,65 @@ class Worker:
             value = writer(value)
         return Evaluated(value, program.reading.reads, program.reading.exact)
 
+    # --------------------------------------------------------- other languages
+
+    def _told(
+        self, program: Program, key: str, arguments: list[Any], variant: Variant, result: Any
+    ) -> tuple[Variant, Any]:
+        """The result after all that the expression asks about other languages was answered."""
+        from saywhy.expr.locales.answer import answers_to
+
+        if result[:2] != ASKING and not self._is_begun_anew(program, arguments, result):
+            return variant, result
+        until, told = self._spent() + self._patience(), 0
+        answers: list[list[str]] = []
+        while True:
+            if result[:2] == ASKING:
+                more = answers_to(result[2:])
+                told += len(more)
+                answers = [*answers, *more] if program.reading.details.is_async else more
+                arguments[0] = json.dumps(answers)
+            if program.reading.details.is_async:
+                self._restart()  # what is left to do of this round would run into the next
+            variant = program.variants.get(key) or self._compile(program, key)
+            try:
+                result = variant.function(*arguments)
+            except self._errors as error:
+                result = self._after_failure(program, key, arguments, str(error))
+                if self._is_begun_anew(program, arguments, result):
+                    continue
+            if type(result) is not str or result[:2] != ASKING:
+                return variant, result
+            if told >= MAX_QUESTIONS:
+                return variant, TOO_MANY
+            if self._spent() > until:
+                return variant, f"{MARK}!interrupted"
+
+    def _is_begun_anew(self, program: Program, arguments: list[Any], result: Any) -> bool:
+        """Whether the evaluation goes back to its start: to ask at all, or to guess no answers.
+
+        With made-up answers a loop may have no end that has one with the right ones.
+        """
+        if result == UNEXPECTED:
+            program.speaks = True
+            program.variants.clear()
+            arguments.insert(0, "")
+            return True
+        if not program.speaks or not program.guesses:
+            return False
+        program.guesses = False
+        program.variants.clear()
+        arguments[0] = NO_GUESSES
+        return True
+
+    def _spent(self) -> float:
+        """Seconds that count for an evaluation with questions."""
+        return time.thread_time()
+
+    def _patience(self) -> float:
+        """How many of them it may take: each round has a limit of its own."""
+        return MAX_SECONDS
+
     # --------------------------------------------------------------- failures
 
     def _after_failure(
@@ -280,6 +358,20 @@ class Worker:
             calls=tuple(answers) if variant.has_functions else (),
             foreign=foreign[1].kind if foreign else "",
         )
+
+
+def _leading(
+    program: Program, variant: Variant, answers: Sequence[FunctionAnswer], now_ms: float, seed: int
+) -> list[Any]:
+    """The arguments before those that the expression reads."""
+    first: list[Any] = []
+    if program.speaks:
+        first.append("" if program.guesses else NO_GUESSES)
+    if variant.has_functions:
+        first.append(answers_json(answers))
+    if program.clocked:
+        first += (float(now_ms), float(seed & 0xFFFF_FFFF))
+    return first
 
 
 def _passed(parameter: Parameter, value: Value, names: Names) -> tuple[str, Any]:
@@ -361,34 +453,6 @@ def _with_changes(
         calls,
         foreign[1].kind if foreign else "",
     )
-
-
-def _answers_json(answers: Sequence[FunctionAnswer]) -> str:
-    """The answers for `kit.open`: a list as it is, or in an object where tags are to be read."""
-    if not answers:
-        return ""
-    rows: list[list[Any]] = [
-        [answer.name, answer.value, _error_of(answer), _changed_arguments(answer)]
-        for answer in answers
-    ]
-    text = tree_json(rows).decode()
-    return f'{{"tagged":{text}}}' if '"$' in text else text
-
-
-def _error_of(answer: FunctionAnswer) -> list[str] | None:
-    return None if answer.error is None else [answer.error_name, answer.error]
-
-
-def _changed_arguments(answer: FunctionAnswer) -> list[list[Any]]:
-    """Number and value of the arguments that the function changed.
-
-    The others must be left alone: what was handed over twice (an item and its list) came to the
-    function as two copies, and the copy it did not touch would undo what it did to the other.
-    """
-    if answer.args_after is None:
-        return []
-    pairs = enumerate(zip(answer.args, answer.args_after, strict=False))
-    return [[number, after] for number, (before, after) in pairs if not same(before, after)]
 
 
 def _same_text(value: Any) -> str:

@@ -82,7 +82,7 @@ class _Writer:
             self._prologue.append(f'const {name}={h}K.door("{name}");')
         self._tick()
         self._bound()
-        if self._functions:
+        if self._functions or self._program.speaks:
             for at in self._details.handlers:
                 self._insert(at, _own(f"{h}K.stopped();"))
         source, inserted = _edited(self._program.source, self._edits)
@@ -212,6 +212,10 @@ class _Writer:
         if self._functions:
             arguments = [f"{h}q", *arguments]
             begin += f"{h}K.open({h}q);"
+        if self._program.speaks:
+            arguments = [f"{h}l", *arguments]
+            begin += f"{h}K.hear({h}l);"
+            end = f"finally{{{h}K.hush();{f'{h}K.end()' if end else ''}}}"
         result = "text" if self._as_text else "out"
         head = (
             f'(function({h}K,{h}B){{"use strict";'
@@ -232,7 +236,8 @@ class _Writer:
         if self._functions:
             return f"return {h}K.ended({h}r,{as_text})"
         # Numbers come out as they are, also for a text: `numbers` writes them.
-        return f'return typeof {h}r==="number"?{h}r:{h}O({h}r)'
+        asked = f"if({h}K.asks())return {h}K.take();" if self._program.speaks else ""
+        return f'{asked}return typeof {h}r==="number"?{h}r:{h}O({h}r)'
 
 
 def _own(text: str) -> str:

@@ -1,0 +1,38 @@
+"""How do the answers of approved functions come into the next round of an evaluation?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from saywhy.expr.outcome import FunctionAnswer
+from saywhy.expr.transfer import tree_json
+from saywhy.values import same
+
+
+def answers_json(answers: Sequence[FunctionAnswer]) -> str:
+    """The answers for `kit.open`: a list as it is, or in an object where tags are to be read."""
+    if not answers:
+        return ""
+    rows: list[list[Any]] = [
+        [answer.name, answer.value, _error_of(answer), _changed_arguments(answer)]
+        for answer in answers
+    ]
+    text = tree_json(rows).decode()
+    return f'{{"tagged":{text}}}' if '"$' in text else text
+
+
+def _error_of(answer: FunctionAnswer) -> list[str] | None:
+    return None if answer.error is None else [answer.error_name, answer.error]
+
+
+def _changed_arguments(answer: FunctionAnswer) -> list[list[Any]]:
+    """Number and value of the arguments that the function changed.
+
+    The others must be left alone: what was handed over twice (an item and its list) came to the
+    function as two copies, and the copy it did not touch would undo what it did to the other.
+    """
+    if answer.args_after is None:
+        return []
+    pairs = enumerate(zip(answer.args, answer.args_after, strict=False))
+    return [[number, after] for number, (before, after) in pairs if not same(before, after)]

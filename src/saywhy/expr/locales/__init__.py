@@ -1,0 +1,1 @@
+"""Other languages for expressions: what `Intl` asks is answered here, with Babel's data."""
