@@ -23,9 +23,13 @@ from saywhy import (
     Trace,
     TurnReply,
     Variable,
+    load_tools,
     quick,
+    tool,
     why,
 )
+from saywhy.testing import check_tool
+from saywhy.tools.wrappers import approve, break_circuit, cache, keep, limit, prefix
 
 
 @quick
@@ -35,6 +39,30 @@ def double(number: float) -> float:
 
 async def callback(system: str, user: str, schema: str | None = None, request: Any = None) -> str:
     return "{}"
+
+
+@tool
+def pay(amount: float) -> str:
+    return f"paid {amount}"
+
+
+@tool(effect="reads", cache={"ttl": "5m"}, security={"requiresAuth": True})
+async def get_fee(amount: float) -> float:
+    return amount * 0.1
+
+
+def wrapped() -> Engine:
+    """What goes into a wrapper comes out as the same kind, so wrappers nest."""
+    own = approve([pay, get_fee], when="args.amount > 100", only=["pay"])
+    loaded = cache(keep(load_tools("shop.tools.json"), ["search"]), ttl="5m", shared=True)
+    shop = prefix(limit(break_circuit(loaded), requests=5, window_ms=60_000), "shop_")
+    return Engine(tools=[*own, *shop], is_authenticated=lambda cargo: cargo.get("level") == 3)
+
+
+async def checked() -> None:
+    """A tool's promises are tried with arguments; all but the good ones may be left out."""
+    await check_tool(get_fee, good=[{"amount": 80}])
+    await check_tool(pay, good=[{"amount": 80}], failing=[{"amount": -1}], probe=lambda: 1)
 
 
 def stores(path: Path) -> list[Store]:

@@ -361,3 +361,58 @@ def test_calls_outside_of_conversations_pass_the_same_guards() -> None:
         assert (await closed.call_tool("find", {})).fault_name == "NotAuthenticated"
 
     asyncio.run(talk())
+
+
+def test_a_payment_as_tool_files_describe_it() -> None:
+    """Signed in, audited in full, masked; its `returns` is compared where that is asked for."""
+    payment = {
+        "id": "PaymentProcessor",
+        "name": "Process Payment",
+        "description": "Processes financial transactions securely",
+        "parameters": {"type": "object", "properties": {"amount": {"type": "number"}}},
+        "implementation": {"type": "local", "function": "processPayment", "timeout": 10_000},
+        "security": {
+            "requiresAuth": True,
+            "auditLevel": "critical",
+            "dataClassification": "financial",
+        },
+        "returns": {
+            "type": "object",
+            "required": ["success"],
+            "properties": {
+                "success": {"type": "boolean"},
+                "transaction": {"type": "object", "properties": {"id": {"type": "string"}}},
+            },
+        },
+    }
+    steps = [
+        {
+            "id": "pay",
+            "type": "CALL-TOOL",
+            "tool": "PaymentProcessor",
+            "args": {"amount": 80},
+            "variable": "payment_result",
+        },
+        {"id": "say", "type": "SAY", "value": "Paid: {{payment_result.transaction.id}}"},
+    ]
+
+    async def process(arguments: dict[str, Any]) -> dict[str, Any]:
+        return {"success": True, "transaction": {"id": "tx-417250"}}
+
+    async def talk() -> None:
+        made = Engine(
+            flows=[{**flow(), "steps": steps}],
+            tools=[payment],
+            functions={"processPayment": process},
+            validate_tool_returns=True,
+            strict=True,
+        )
+        session = made.init_session("ann")
+        assert str((await turn(made, session)).response).startswith("Process Payment did not work:")
+        session.authenticated = True
+        session = await turn(made, session)
+        assert session.response == "Paid: tx-417250"
+        assert facts(session)["audit"]["arguments"] == {"amount": "[REDACTED]"}
+        assert facts(session)["audit"]["level"] == "full"
+
+    asyncio.run(talk())
