@@ -188,6 +188,9 @@ def answer_of(made: ToolAnswer) -> Answer:
             for one in made.attempts
         ]
     }
+    odd = (made.fault_message, made.http_status, made.arguments_after)
+    if odd == (None, None, None) and not (made.warnings or made.cached or made.circuit):
+        return Answer(made.value, facts=facts)  # it just went well, as most do
     told = {
         "refused": made.refused,
         "may_have_happened": made.may_have_happened,
