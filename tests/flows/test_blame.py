@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -50,6 +51,34 @@ def test_the_line_of_a_failed_expression(source: str, told: str) -> None:
     scope = scope_at(here, **VALUES)
     assert say_text(here, scope, f"{{{{{source}}}}}") == ""
     assert scope.warnings[-1] == f"{{{{{source}}}}} in Main at /0/steps/0: {told}"
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("throw new Error('x\\nERROR all is lost')", "Error: x⏎ERROR all is lost"),
+        ("throw new Error('\\ud800 \\u2028 \\x1b')", "Error: \\ud800 \\u2028 \\u001b"),
+        ("const e = new Error(); e.name = 'A\\nB'; throw e", "A⏎B: "),
+        ("throw new Error('y'.repeat(9999))", f"Error: {'y' * 997}..."),
+    ],
+)
+def test_an_error_is_one_line_of_the_log(source: str, told: str) -> None:
+    """No text of an author's passes for a line of its own, or is one that cannot be written."""
+    here = world_of(flow(say("x")))
+    scope = scope_at(here)
+    say_text(here, scope, f"{{{{(() => {{\n{source} }})()}}}}")
+    assert scope.warnings[-1].startswith(f"{{{{(() => {{⏎{source} }})()}}}} in Main")
+    assert scope.warnings[-1].partition("steps/0: ")[2].startswith(told)
+
+
+def test_a_long_error_takes_no_time() -> None:
+    """The text of an error is looked through once."""
+    here = world_of(flow(say("x")))
+    scope = scope_at(here)
+    started = time.process_time()
+    for _ in range(5):
+        say_text(here, scope, "{{(() => { throw new Error('x'.repeat(9999)) })()}}")
+    assert time.process_time() - started < 1
 
 
 @pytest.mark.parametrize(

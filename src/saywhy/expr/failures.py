@@ -14,7 +14,7 @@ from saywhy.expr.program import Program, Variant
 from saywhy.expr.writer import Draft
 
 _PLACE: Final = re.compile(r"<input>:(\d+):(\d+)")
-_UNKNOWN: Final = re.compile(r"(\S+) is not defined$")
+_UNKNOWN: Final = re.compile(r"(\S+) is not defined")
 _WORD: Final = re.compile(r"[\w$]+|.", re.DOTALL)
 
 
@@ -83,7 +83,8 @@ def too_large(path: Path) -> Raised:
 def _span_of(
     message: str, stack: str, program: Program, inserted: tuple[tuple[int, int, int], ...]
 ) -> tuple[int, int] | None:
-    unknown = _UNKNOWN.search(message)
+    # From its start on: searched for, a long message of an author's would take a second.
+    unknown = _UNKNOWN.fullmatch(message)
     if unknown is not None:
         for use in program.reading.details.uses:
             if use.path[0] == unknown[1]:

@@ -18,16 +18,32 @@ from saywhy.values import UNDEFINED, BigInt, Date, FrozenDict, FrozenList
 MAX_TYPES: Final = 5
 """Values whose types are told."""
 
+LONGEST: Final = 1000
+"""Characters of an error's text, which may be an author's own making."""
+
 _UNKNOWN: Final = re.compile(r"([\w$]+) is not defined")
+_UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def told(source: str, raised: Raised, names: Names, known: Sequence[str]) -> str:
     """Kind and message, the word it is about, a way out, and the types of what was read."""
-    parts = [f"{raised.kind}: {raised.message}{_word(source, raised)}"]
+    message = raised.message
+    if len(message) > LONGEST:
+        message = f"{message[: LONGEST - 3]}..."
+    parts = [f"{raised.kind}: {message}{_word(source, raised)}"]
     unknown = _UNKNOWN.fullmatch(raised.message)
     hint = did_you_mean(unknown[1], known) if unknown else raised.hint
     types = [f"{_spelled(path)} is {type_of(value)}" for path, value in _read(raised, names)]
     return "; ".join(filter(None, [*parts, hint, ", ".join(types)]))
+
+
+def one_line(text: str) -> str:
+    """`text` as one line of a log: no part of it can pass for another line, and all is Unicode."""
+    return _UNPRINTABLE.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return "⏎" if match[0] == "\n" else f"\\u{ord(match[0]):04x}"
 
 
 def _word(source: str, raised: Raised) -> str:

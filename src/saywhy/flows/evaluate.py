@@ -14,7 +14,7 @@ from saywhy.chart.scope import Scope
 from saywhy.expr.javascript import Evaluated, FunctionAnswer, Raised, Suspended
 from saywhy.expr.names import Path
 from saywhy.expr.template import Hole, Template, condition_source, parse_template
-from saywhy.flows.blame import told
+from saywhy.flows.blame import one_line, told
 from saywhy.flows.functions import answer_call
 from saywhy.flows.runtime_names import RUNTIME_NAMES
 from saywhy.flows.world import World
@@ -334,4 +334,4 @@ def is_truthy(value: Any) -> bool:
 def _warn(world: World, scope: Scope, source: str, raised: Raised) -> None:
     names = FlowNames(world, scope)
     why = told(source, raised, names, names.known())
-    scope.warn(f"{{{{{source}}}}} in {scope.frame.name} at {scope.node.where}: {why}")
+    scope.warn(one_line(f"{{{{{source}}}}} in {scope.frame.name} at {scope.node.where}: {why}"))
