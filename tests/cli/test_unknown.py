@@ -1,0 +1,116 @@
+"""Promise: calls nobody knows the end of are listed and settled from a shell."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saywhy.runtime.engine import Engine
+from saywhy.stores.sqlite import SqliteStore
+from tests.flows.conftest import flow, local_tool, say, use
+
+MAIN = flow(use("pay", variable="r", args={"n": 5}), say("paid {{r}}"), primary=True)
+TOOL = {**local_tool("pay"), "implementation": {"type": "local", "function": "pay", "timeout": 20}}
+STORE = "saywhy.db"
+
+
+async def too_slow(args: dict[str, Any]) -> None:
+    await asyncio.sleep(5)
+
+
+async def conversation(store: Path, tool: dict[str, Any]) -> None:
+    engine = Engine(
+        flows=[MAIN],
+        tools=[tool],
+        functions={"pay": too_slow},
+        guidance={"enabled": False},
+        validate_on_init=False,
+        store=SqliteStore(store),
+    )
+    async with engine:
+        await engine.take_turn("c1", "Main", user_id="ann")
+
+
+@pytest.fixture
+def store(folder: Path) -> Path:
+    """A store in which a payment is unknown, in the current folder."""
+    asyncio.run(conversation(folder / STORE, TOOL))
+    (folder / "pay.json").write_text(json.dumps({"flows": [MAIN], "tools": [TOOL]}))
+    return folder / STORE
+
+
+def test_the_list(store: Path, run: Any) -> None:
+    """Whose it is, what was called, under which key, since when, and why nobody knows."""
+    done = run("unknown", "list")
+    assert done.code == 0
+    first, second, third = done.lines
+    assert first.startswith('c1 of ann, turn 1: pay({"n": 5}) in Main, unknown since ')
+    assert second.startswith("    call ")
+    assert ", key c1:1:" in second
+    assert third == "    Tool execution timeout after 20ms - pay"
+    (one,) = json.loads(run("unknown", "list", "--json").out)
+    assert (one["sessionId"], one["args"]) == ("c1", {"n": 5})
+    assert run("unknown", "list", "--session", "other").out == "every call is known\n"
+
+
+def test_settled_at_the_next_turn(store: Path, run: Any) -> None:
+    """Without files it is noted; a second word is refused."""
+    done = run("unknown", "settle", "c1", "--done", '"R-1"', "--by", "bob")
+    assert done.code == 0
+    assert done.err == "noted; the conversation goes on with its next turn\n"
+    (one,) = json.loads(run("unknown", "list", "--json").out)
+    done = run("unknown", "settle", "c1", "--call", str(one["seq"]), "--not-done")
+    assert done.code == 2
+    assert f"{one['id']} was decided before" in done.err
+
+
+def test_settled_at_once(store: Path, run: Any) -> None:
+    """With files the flow goes on, and its words are shown."""
+    done = run("unknown", "settle", "c1", "pay.json", "--done", '"R-1"')
+    assert done.out == "paid R-1\n"
+    assert run("unknown", "list").out == "every call is known\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "a call is settled in one way"),
+        (["--done", "1", "--not-done"], "a call is settled in one way"),
+        (["--done", "{"], "--done { is no JSON"),
+        (["--done", "1", "--call", "99"], 'c1 has no call of unknown outcome "99" to decide'),
+        (["--done", "1", "--functions", "m"], "--functions and --globals go with FILES"),
+    ],
+)
+def test_words_that_make_no_sense(store: Path, run: Any, options: list[str], message: str) -> None:
+    """Exit code 2, and what to do instead."""
+    done = run("unknown", "settle", "c1", *options)
+    assert done.code == 2
+    assert message in done.err
+
+
+def test_another_conversation(store: Path, run: Any) -> None:
+    """There is none of that name."""
+    done = run("unknown", "settle", "c9", "--not-done")
+    assert done.code == 2
+    assert 'there is no conversation "c9" in this store' in done.err
+
+
+def test_approvals(folder: Path, run: Any) -> None:
+    """Listed with id and digest, denied with a reason, and then nothing waits."""
+    tool = {**TOOL, "approval": {"by": "treasury"}}
+    asyncio.run(conversation(folder / STORE, tool))
+    (folder / "pay.json").write_text(json.dumps({"flows": [MAIN], "tools": [tool]}))
+    (one,) = json.loads(run("approvals", "list", "--json").out)
+    first, second, third = run("approvals", "list").lines
+    assert first == 'c1 of ann, turn 1: pay({"n": 5}) in Main, to be approved by treasury'
+    assert second == f"    approval {one['id']}, digest {one['digest']}"
+    assert third.startswith("    asked ")
+    done = run("approvals", "approve", "c1", one["id"], "--digest", "00")
+    assert (done.code, "is for other arguments than were shown" in done.err) == (2, True)
+    done = run("approvals", "deny", "c1", one["id"], "pay.json", "--reason", "no")
+    assert done.out == "pay did not work: not approved: no\n"
+    assert run("approvals", "list").out == "nothing waits to be approved\n"
