@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from saywhy import Engine, Session
+from saywhy.flows import private
 from saywhy.flows.private import MAX_LEARNT
 from saywhy.values import dumps
 
@@ -27,6 +30,8 @@ FLOW = {
 
 def talk(answer: Any, *words: str, data_class: str = "restricted") -> Session:
     def find(arguments: dict[str, Any]) -> Any:
+        if isinstance(answer, Exception):
+            raise answer
         return answer
 
     async def turns() -> Session:
@@ -83,3 +88,25 @@ def test_what_is_known_already_is_not_kept_twice() -> None:
     """A flow that asks the same tool again and again does not grow."""
     session = talk(ANSWER)
     assert sorted(session.secrets) == ["417250", "4711", "Jane Miller"]
+
+
+@pytest.mark.parametrize("data_class", ["confidential", "restricted"])
+def test_numbers_in_an_error_are_masked_wherever_they_turn_up(data_class: str) -> None:
+    """In the failure, in why the flow ended, in what was said; short numbers stay."""
+    session = talk(ValueError("account 41725099 is closed: E404"), data_class=data_class)
+    assert session.response == "find did not work: account 41725099 is closed: E404"
+    record = dumps(list(session.trace)).decode()
+    assert "41725099" not in record
+    assert "account [REDACTED] is closed: E404" in record
+
+
+def test_a_time_limit_is_no_secret() -> None:
+    """The number in the engine's own sentence is not taken for one."""
+    session = talk(TimeoutError("Tool execution timeout after 5000ms - find"))
+    assert "5000" in dumps(list(session.trace)).decode()
+
+
+def test_what_a_conversation_keeps_in_mind_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The newest texts stay masked."""
+    monkeypatch.setattr(private, "MAX_HELD", 2)
+    assert sorted(talk(ANSWER).secrets) == ["417250", "Jane Miller"]

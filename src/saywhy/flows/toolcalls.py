@@ -13,7 +13,7 @@ from saywhy.expr.template import fill_paths, parse_template, path_of
 from saywhy.flows import decisions, failures
 from saywhy.flows.addresses import filled_templates
 from saywhy.flows.evaluate import FlowNames, set_cargo
-from saywhy.flows.private import note_private
+from saywhy.flows.private import note_failure, note_private
 from saywhy.flows.world import World
 from saywhy.tools.arguments import generate
 from saywhy.tools.tool import Tool
@@ -57,7 +57,10 @@ def _arguments(world: World, node: Node, scope: Scope, tool: Tool | None) -> Any
 
 def take_result(world: World, node: Node, scope: Scope, answer: Answer) -> Outcome:
     """Store what the tool gave, or see to its failure, or to what else its step waited for."""
-    note_private(scope, failures.tool_of(world, node), answer.value)
+    tool = failures.tool_of(world, node)
+    note_private(scope, tool, answer.value)
+    if answer.error is not None:
+        note_failure(scope, tool, answer)
     if scope.asked is not None and scope.asked.kind != "tool":
         return decisions.take_up(world, node, scope, answer)
     if scope.kept("filled"):  # credentials among it are for the call alone
