@@ -240,10 +240,10 @@ class Worker:
         self, program: Program, key: str, arguments: list[Any], variant: Variant, result: Any
     ) -> tuple[Variant, Any]:
         """The result after all that the expression asks about other languages was answered."""
-        from saywhy.expr.locales.answer import answers_to
-
         if result[:2] != ASKING and not self._is_begun_anew(program, arguments, result):
             return variant, result
+        from saywhy.expr.locales.answer import answers_to
+
         until, told = self._spent() + self._patience(), 0
         answers: list[list[str]] = []
         while True:
