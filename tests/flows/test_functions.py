@@ -312,6 +312,22 @@ def test_where_plain_functions_run() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+async def test_an_argument_that_is_no_data_is_refused(kind: Callable[..., Any]) -> None:
+    """A Map or a function is an error of the call, which an expression can catch."""
+    text = "{{(() => { try { up(SOURCE) } catch (e) { return `${e.name} ${e.message}` } })()}}"
+    sources = {
+        "new Map([[1, 2]])": "argument 1 is or holds a map",
+        "'a', [{f: x => x}]": "argument 2 is or holds a function",
+        "Symbol('s')": "argument 1 is or holds a symbol",
+    }
+    steps = [say(text.replace("SOURCE", source)) for source in sources]
+    engine = engine_of(flow(*steps), functions={"up": kind(up)})
+    session = await talk(engine, "Main")
+    told = [f"TypeError up: {what}; functions take data alone" for what in sources.values()]
+    assert session.response == "\n\n".join(told)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 async def test_a_result_that_is_no_data_is_refused(kind: Callable[..., Any]) -> None:
     """With an error that names the function and the type."""
 

@@ -16,6 +16,8 @@ from saywhy.chart.failure import failure_text
 from saywhy.chart.outcome import Answer, Need
 from saywhy.chart.scope import Scope, Suspend
 from saywhy.expr.javascript import FunctionAnswer
+from saywhy.expr.transfer import foreign_in
+from saywhy.flows.blame import one_line
 from saywhy.flows.world import World
 from saywhy.tools.invocation import PLAIN_ERRORS, fault_of
 from saywhy.tools.positional import positional_of
@@ -42,7 +44,7 @@ def answer_call(world: World, scope: Scope, name: str, args: list[Any]) -> Funct
 
 
 def _from_note(name: str, args: list[Any], note: Any) -> FunctionAnswer:
-    frozen = freeze(args)
+    frozen, _ = _told(args)
     if isinstance(note, Answer):
         after = note.facts.get("after")
         return FunctionAnswer(name, frozen, note.value, note.error, after, note.error_name)
@@ -57,7 +59,9 @@ def run_function(world: World, scope: Scope, name: str, args: list[Any]) -> Func
     What the function changes in its arguments is given back in `args_after`.
     """
     function = world.functions[name]
-    frozen = freeze(args)
+    frozen, fault = _told(args)
+    if fault:
+        return FunctionAnswer(name, frozen, None, f"{name}: {fault}", None, "TypeError")
     expected = positional_of(function)
     if expected is not None:
         args = expected.fitted(args)
@@ -76,9 +80,20 @@ def run_function(world: World, scope: Scope, name: str, args: list[Any]) -> Func
         result, after = freeze(value, (name,)), freeze(args, (name, "arguments"))
     except PLAIN_ERRORS as error:
         told, kind = failure_text(error), fault_of(error)[1]
-        scope.warn(f"approved function {name} raised {kind}: {told}")
+        scope.warn(one_line(f"approved function {name} raised {kind}: {told}"))
         return FunctionAnswer(name, frozen, None, told, None, kind)
     return FunctionAnswer(name, frozen, result, None, None if after == given else list(args))
+
+
+def _told(args: list[Any]) -> tuple[Any, str]:
+    """The arguments for the record, and what is wrong with one that is no data."""
+    foreign = foreign_in(args)
+    if foreign is None:
+        return freeze(args), ""
+    (number, *_), found = foreign
+    kinds = [f"a {inner[1].kind}" if (inner := foreign_in(arg)) else arg for arg in args]
+    what = f"argument {int(number) + 1} is or holds a {found.kind}; functions take data alone"
+    return freeze(kinds), what
 
 
 def _carried_out(
