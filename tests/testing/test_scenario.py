@@ -165,6 +165,29 @@ async def test_turns_as_written(play: Play) -> None:
     assert told(result) == []
 
 
+async def test_a_user_who_signs_in(play: Play) -> None:
+    """What the host says of the user holds for later turns, until it says otherwise."""
+    tool = {
+        "id": "orders",
+        "name": "Orders",
+        "parameters": {"type": "object"},
+        "implementation": {"type": "mock", "mockResponse": {"n": 2}},
+        "security": {"requiresAuth": True},
+    }
+    refused = [{"id": "no", "type": "RETURN", "value": "who are you?"}]
+    call = {"id": "c", "type": "CALL-TOOL", "tool": "orders", "variable": "r", "onFail": refused}
+    no, yes = {"response": "who are you?"}, {"response": "2"}
+    result = await play(
+        [call, say("{{r.n}}")],
+        {"expect": no},
+        {"authenticated": True, "expect": yes},
+        {"expect": yes, "roundtrip": True},
+        {"authenticated": False, "expect": no},
+        tools=[tool],
+    )
+    assert told(result) == []
+
+
 async def test_waiting_takes_no_time(play: Play) -> None:
     """Pauses and time limits pass on the clock of the scenario, and flows see them pass."""
     steps = [

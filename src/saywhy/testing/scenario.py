@@ -188,6 +188,8 @@ class _Player:
         try:
             if turn.roundtrip:
                 self.session = self.engine.load_session(self.session.to_json())
+            if turn.authenticated is not None:
+                self.session.authenticated = turn.authenticated
             self.session = await self.engine.update_activity(turn.entry(), self.session)
         except Exception as raised:
             error = raised

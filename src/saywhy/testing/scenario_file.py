@@ -25,7 +25,7 @@ SCENARIO_KEYS: Final = (
 )
 TURN_KEYS: Final = (
     *("role", "content", "timestamp", "metadata", "start"),
-    *("set_cargo", "wait_ms", "roundtrip", "expect", "recorded"),
+    *("set_cargo", "authenticated", "wait_ms", "roundtrip", "expect", "recorded"),
 )
 EXPECT_KEYS: Final = (
     *("response", "response_contains", "active_flow", "stack", "variables", "cargo", "error"),
@@ -48,6 +48,8 @@ class Turn:
     timestamp: Any = None
     metadata: Any = None
     set_cargo: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    authenticated: bool | None = None
+    """What the host says of the user from this turn on; None: nothing new."""
     wait_ms: float = 0
     roundtrip: bool = False
 
@@ -265,6 +267,7 @@ class _Reader:
             timestamp=turn.get("timestamp"),
             metadata=turn.get("metadata"),
             set_cargo=untagged(self._object(turn, "set_cargo", f"{at}/set_cargo")),
+            authenticated=self._said(turn, "authenticated", f"{at}/authenticated"),
             wait_ms=self._pause(turn, f"{at}/wait_ms"),
             roundtrip=self._switch(turn, "roundtrip", f"{at}/roundtrip"),
         )
@@ -288,6 +291,10 @@ class _Reader:
             hint = f'write "{name}": true, or leave it out'
             self._problem(at, f'"{name}" must be true or false, not {brief(value)}', hint)
         return value is True
+
+    def _said(self, item: dict[str, Any], name: str, at: str) -> bool | None:
+        """True, false, or nothing where it is left out."""
+        return None if item.get(name) is None else self._switch(item, name, at)
 
     def _pause(self, item: dict[str, Any], at: str) -> float:
         value = item.get("wait_ms") or 0
