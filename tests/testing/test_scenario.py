@@ -174,7 +174,7 @@ async def test_a_user_who_signs_in(play: Play) -> None:
         "implementation": {"type": "mock", "mockResponse": {"n": 2}},
         "security": {"requiresAuth": True},
     }
-    refused = [{"id": "no", "type": "RETURN", "value": "who are you?"}]
+    refused = [{"id": "no", "type": "RETURN", "value": "'who are you?'"}]
     call = {"id": "c", "type": "CALL-TOOL", "tool": "orders", "variable": "r", "onFail": refused}
     no, yes = {"response": "who are you?"}, {"response": "2"}
     result = await play(
