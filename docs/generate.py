@@ -86,11 +86,15 @@ def command_names() -> list[str]:
     import typer
 
     app = importlib.import_module("saywhy.cli.main").app
-    group: Any = typer.main.get_command(app)
-    inner = {name: getattr(one, "commands", {}) for name, one in group.commands.items()}
-    return [
-        " ".join((name, *more)) for name in inner for more in ((), *((sub,) for sub in inner[name]))
-    ]
+    return [" ".join(path) for path in inner_commands(typer.main.get_command(app))]
+
+
+def inner_commands(group: Any) -> Iterator[tuple[str, ...]]:
+    """The commands of a group, each followed by those inside it."""
+    for name, command in getattr(group, "commands", {}).items():
+        yield (name,)
+        for path in inner_commands(command):
+            yield (name, *path)
 
 
 def help_text(*command: str) -> str:

@@ -219,6 +219,7 @@ def books() -> dict[str, list[Path]]:
 def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every example of the docs runs as it stands and gives what the page says it gives."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", environment(tmp_path)["PATH"])  # programs that an example starts
     with asyncio.Runner() as loop:
         for page in books()[name]:
             runner = Runner(page, tmp_path)
