@@ -11,6 +11,7 @@ import pytest
 
 from saywhy import CallerError, Engine, MemoryStore, Session, SqliteStore, why
 from saywhy.testing.clock import FakeClock
+from saywhy.tools.wrappers import approve, limit
 from saywhy.values import dumps
 
 
@@ -414,5 +415,34 @@ def test_a_payment_as_tool_files_describe_it() -> None:
         assert session.response == "Paid: tx-417250"
         assert facts(session)["audit"]["arguments"] == {"amount": "[REDACTED]"}
         assert facts(session)["audit"]["level"] == "full"
+
+    asyncio.run(talk())
+
+
+def test_a_wrapper_that_asks_a_person() -> None:
+    """What a wrapper asks for is asked for in a conversation, and nothing is called before."""
+    calls: list[Any] = []
+
+    def pay(arguments: dict[str, Any]) -> dict[str, Any]:
+        calls.append(arguments)
+        return owner(arguments)
+
+    async def talk() -> None:
+        tools = approve(limit([find_tool()], requests=1, window_ms=60_000), by="treasury")
+        functions = {"find": pay}
+        async with Engine(
+            flows=[flow()], tools=tools, functions=functions, store=MemoryStore()
+        ) as made:
+            await made.take_turn("c-1", "go", user_id="ann")
+            session = await made.session("c-1")
+            assert session is not None
+            waiting = session.pending_approval
+            assert waiting is not None
+            assert (waiting["tool"], waiting["by"]) == ("Find", "treasury")
+            assert calls == []
+            reply = await made.approve("c-1", waiting["id"], by="eve")
+            assert reply is not None
+            assert reply.response == "Jane Miller"
+            assert calls == [{"account": "DE89-3704"}]
 
     asyncio.run(talk())
