@@ -77,11 +77,15 @@ async def test_other_flows_alone_hold_nothing() -> None:
 async def test_a_flow_that_nobody_has() -> None:
     """Neither the engine nor the store: there is nothing to go on with."""
     store, _ = await interrupted()
-    (missing,) = [name for name, doc in store._charts.items() if loads_raw(doc)["name"] == "Main"]  # pyright: ignore[reportPrivateUsage]
-    del store._charts[missing]  # pyright: ignore[reportPrivateUsage]
-    assert await reasons(store, flows=[OTHER]) == (
-        f'the version {missing} of the flow "Main" is neither loaded nor in the store',
-    )
+    charts = store._charts  # pyright: ignore[reportPrivateUsage]
+    (missing,) = [name for name, doc in charts.items() if loads_raw(doc)["name"] == "Main"]
+    kept = charts.pop(missing)
+    reason = f'the version {missing} of the flow "Main" is neither loaded nor in the store'
+    assert await reasons(store, flows=[OTHER]) == (reason,)
+    for damaged in (b"{", b'{"name": 1}', dumps({**loads_raw(kept), "digest": "other"})):
+        charts[missing] = damaged
+        assert await reasons(store, flows=[OTHER]) == (reason,)
+    del charts[missing]
     assert await reasons(store) == ()
 
 

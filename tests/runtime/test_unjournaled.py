@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from saywhy.errors import AlreadyDecided, PersistenceMismatch
 from saywhy.stores.memory import MemoryStore
 from saywhy.testing import FakeClock
 from tests.flows.conftest import ask, engine_of, flow, local_tool, put, say, use
@@ -67,17 +68,39 @@ async def test_a_crash_with_once_tools_too() -> None:
 
 
 async def test_approval_is_kept_by_the_session() -> None:
-    """A call that needs a person's word is not made before it is there."""
+    """A call that needs a person's word is not made before it is there, and once then."""
+    store, till = MemoryStore(), Till()
+    options: dict[str, Any] = {"tools": [{**local_tool("pay"), "approval": True}], **SESSION_ONLY}
+    engine = engine_on(store, till, **options)
+    await engine.take_turn("c1", "Main", user_id="ann")
+    for word in ("5", "go on", "now"):
+        reply = await engine_on(store, till, **options).take_turn("c1", word, user_id="ann")
+        assert reply.response
+    assert till.keys == []
+    (waiting,) = await engine.approvals("c1")
+    approved = await engine_on(store, till, **options).approve("c1", waiting["id"], by="bob")
+    assert approved is not None
+    assert approved.response == "paid 5\n\nmore?"
+    with pytest.raises(AlreadyDecided):
+        await engine.approve("c1", waiting["id"], by="eve")
+    assert len(till.keys) == 1
+
+
+async def test_decided_by_a_program_of_another_mode() -> None:
+    """Its word is taken in; the call is made by a program of the conversation's own mode."""
     store, till = MemoryStore(), Till()
     tools = [{**local_tool("pay"), "approval": True}]
     engine = engine_on(store, till, tools=tools, **SESSION_ONLY)
-    await engine.take_turn("c1", "Main", user_id="ann")
-    for word in ("5", "go on", "now"):
-        reply = await engine_on(store, till, tools=tools, **SESSION_ONLY).take_turn(
-            "c1", word, user_id="ann"
-        )
-        assert reply.response
-    assert till.keys == []
+    for word in ("Main", "5"):
+        await engine.take_turn("c1", word, user_id="ann")
+    other = engine_on(store, till, tools=tools)
+    (waiting,) = await other.approvals("c1")
+    with pytest.raises(PersistenceMismatch):
+        await other.approve("c1", waiting["id"], by="bob")
+    assert await other.approve("c1", waiting["id"], by="bob", run=False) is None
+    assert await other.recover() == 0
+    assert await engine.recover() == 1
+    assert len(till.keys) == 1
 
 
 class Slow:
@@ -111,7 +134,7 @@ async def test_a_turn_that_acts_is_seen_through() -> None:
         )
 
     turn = asyncio.create_task(engine().take_turn("c1", "Main", message_id="m1", user_id="ann"))
-    await slow.begun.wait()
+    await asyncio.wait_for(slow.begun.wait(), 20)
     turn.cancel()
     await asyncio.sleep(0.01)
     turn.cancel()
@@ -139,7 +162,7 @@ async def test_a_turn_that_did_nothing_yet_stops_at_once() -> None:
     options: dict[str, Any] = {"store": store, "function_timeout": 0, **SESSION_ONLY}
     engine = engine_of(main, functions={"dawdle": dawdle}, **options)
     turn = asyncio.create_task(engine.take_turn("c1", "Main", message_id="m1", user_id="ann"))
-    await begun.wait()
+    await asyncio.wait_for(begun.wait(), 20)
     turn.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asyncio.wait_for(turn, 5)

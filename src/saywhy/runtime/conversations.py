@@ -158,13 +158,19 @@ class Conversations:
     ) -> TurnReply | None:
         """Take in what a person decided; run it now, or leave it to the next turn."""
         name, user = session.session_id, session.user_id
-        if run:
-            return await self.take_turn(name, entry, message_id=message_id, user_id=user)
         mode = self.persistence.mode
+        if not run:  # whoever runs it later is of its mode, not of ours
+            stored = await self.store.session(name)
+            mode = stored.mode if stored else mode
         accepted = await self.store.accept(
             name, message_id, entry.to_json(), user_id=user, mode=mode
         )
-        if accepted.status == "new":
+        # Whoever came first decided, whichever worker then runs the turn.
+        is_first = accepted.status == "new"
+        if run:
+            reply = await self.take_turn(name, entry, message_id=message_id, user_id=user)
+            return msgspec.structs.replace(reply, repeated=not is_first)
+        if is_first:
             return None
         return TurnReply(session.session_id, accepted.turn_no, None, repeated=True)
 

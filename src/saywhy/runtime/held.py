@@ -9,6 +9,7 @@ again, or a person decides. What is in the way is found by `identity`. spec: dur
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -123,7 +124,8 @@ async def know_chart(machinery: Machinery, store: Store, digest: str) -> None:
         return
     stored = await store.chart(digest)
     if stored is not None:
-        machinery.charts.add_version(Chart.from_json(stored))
+        with suppress(ValueError):  # a damaged one is not there
+            machinery.charts.add_version(Chart.from_json(stored))
 
 
 # ------------------------------------------------------------------ what people see and decide
