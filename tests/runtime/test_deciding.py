@@ -391,3 +391,17 @@ async def test_approved_and_then_unknown() -> None:
     assert reply is not None
     assert reply.response == "paid 2\n\nmore?"
     assert len({key for _, key in desk.charges}) == 1
+
+
+async def test_of_several_at_once_the_first_decides() -> None:
+    """Whichever worker comes to run the turn: one is told what came of it, and the others that it
+    was decided before."""
+    desk = Desk(**APPROVAL)
+    waiting = await desk.asked()
+    engines = [desk.engine, desk.another()]
+    given = await asyncio.gather(
+        *(engine.approve("c1", waiting["id"]) for engine in engines for _ in range(3)),
+        return_exceptions=True,
+    )
+    assert sum(isinstance(one, AlreadyDecided) for one in given) == 5, given
+    assert len(desk.charges) == 1

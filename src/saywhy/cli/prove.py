@@ -111,6 +111,27 @@ def order(
     _end(screen, proof.wrong)
 
 
+@prove.command()
+def approval(
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Of each attack.")] = 10,
+    seed: Annotated[int, typer.Option("--seed", help="What is paid in each round.")] = 1,
+    store: KeptOption = None,
+    plant: PlantOption = "",
+) -> None:
+    """Replay, duplicate, tamper with and outlive approvals of calls.
+
+    A service counts what took effect; it must be what was approved. The exit code is 1 when
+    something got through. The fault to plant: careless.
+    """
+    from saywhy.testing.prove.approval import prove_approval
+
+    screen = out()
+    proof = prove_approval(rounds=rounds, seed=seed, store=store, plant=plant)
+    _write_table(screen, proof.table())
+    screen.line()
+    _end(screen, proof.wrong)
+
+
 def _write_table(screen: Screen, rows: Sequence[Sequence[str]]) -> None:
     """Columns side by side, numbers to the right; the first row is the heading."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

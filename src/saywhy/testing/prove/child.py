@@ -15,6 +15,8 @@ import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
@@ -26,7 +28,7 @@ from saywhy.stores.store import Store
 from saywhy.testing.faults import Fault, Faults
 from saywhy.testing.ledger import Ledger
 from saywhy.testing.payments import PaymentStub
-from saywhy.testing.prove.person import settle_all
+from saywhy.testing.prove.person import approve_all, settle_all
 from saywhy.testing.prove.scenes import FUNCTIONS, definitions, words_of
 from saywhy.testing.prove.seam import Seam, planted
 from saywhy.values import loads_raw
@@ -48,6 +50,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     plan: list[Fault] = []
     kill_after_seconds: float | None = None
     """When it is killed from outside; None: never."""
+    kill_when_begun: bool = False
+    """Whether that time begins only when its store is open, which takes long on a busy machine."""
     plant: str = ""
     lease_seconds: float = 0.03
     pause_seconds: float = 0.0
@@ -105,9 +109,10 @@ class Conversations:
         self.said = {(one.facts["session"], one.key) for one in self.ledger.entries("said")}
         self.accepted = {(one.facts["session"], one.key) for one in self.ledger.entries("accepted")}
 
-    async def run(self) -> None:
+    async def run(self, begun: Callable[[], object]) -> None:
         """Go on with each conversation from where it is, all at the same time."""
         async with self.engine:
+            begun()
             await asyncio.gather(*(self._converse(each) for each in self.job.sessions))
 
     async def _converse(self, session_id: str) -> None:
@@ -146,6 +151,7 @@ class Conversations:
     async def _settle(self, session_id: str) -> None:
         if self.job.plant == "leave-unknown":
             return
+        await approve_all(self.engine, session_id)
         await settle_all(self.engine, session_id, self.ledger)
 
     async def _note_recorded(self, session_id: str) -> None:
@@ -194,10 +200,10 @@ def _is_success(result: bytes | None) -> bool:
 # ------------------------------------------------------------------ serving
 
 
-def carry_out(job: Job | Race) -> int:
+def carry_out(job: Job | Race, begun: Callable[[], object]) -> int:
     """Do a job in this process; gives the exit code."""
     try:
-        asyncio.run(deliver(job) if isinstance(job, Race) else Conversations(job).run())
+        asyncio.run(deliver(job) if isinstance(job, Race) else Conversations(job).run(begun))
     except BaseException:
         traceback.print_exc()
         return 1
@@ -206,17 +212,33 @@ def carry_out(job: Job | Race) -> int:
 
 def forked(job: Job | Race) -> Ended:
     """Do a job in a process of its own, and kill it when its time is over."""
+    heard, told = os.pipe()
+    os.set_blocking(heard, False)
     started = time.monotonic()
     child = os.fork()
     if child == 0:
-        os._exit(carry_out(job))
+        os._exit(carry_out(job, lambda: os.write(told, b".")))
+    try:
+        return _watched(job, child, heard, started)
+    finally:
+        os.close(heard)
+        os.close(told)
+
+
+def _watched(job: Job | Race, child: int, heard: int, started: float) -> Ended:
+    counting = started if isinstance(job, Race) or not job.kill_when_begun else None
     killed = False
     while True:
         found, status = os.waitpid(child, os.WNOHANG)
-        after = time.monotonic() - started
+        now = time.monotonic()
         if found:
-            return Ended(os.waitstatus_to_exitcode(status), after)
-        if not killed and job.kill_after_seconds is not None and after >= job.kill_after_seconds:
+            return Ended(os.waitstatus_to_exitcode(status), now - started)
+        if counting is None:
+            with suppress(BlockingIOError):
+                os.read(heard, 1)
+                counting = now
+        limit = job.kill_after_seconds
+        if not killed and counting is not None and limit is not None and now >= counting + limit:
             os.kill(child, signal.SIGKILL)
             killed = True
         time.sleep(0.001)

@@ -33,7 +33,7 @@ SIDES: Final[tuple[Side, Side]] = ("before", "after")
 PATIENCE: Final = 20
 """How often what is left is taken up again before it is said that it does not end."""
 LOOP_SECONDS: Final = (0.05, 0.3)
-"""When the processes of the crash loop are killed."""
+"""When the processes of the crash loop are killed, once they have begun."""
 PARTS: Final = 6
 """The crash loop must make progress in each part of its time."""
 
@@ -189,6 +189,7 @@ class _Stage:
             while len(sessions) < AT_ONCE:
                 sessions.append(place.new(next(scenes).name))
             job = self._job(place, sessions, kill_after_seconds=chance.uniform(*LOOP_SECONDS))
+            job = msgspec.structs.replace(job, kill_when_begun=True)
             killed += self.processes.run(job).code != 0
         counts.append(len(place.ledger.entries("said")))
         progress = [after - before for before, after in pairwise(counts)]

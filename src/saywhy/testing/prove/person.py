@@ -1,7 +1,7 @@
-"""The person in the proofs: who says what became of a call that nobody knows the end of.
+"""The people in the proofs: who says what became of a call, and who approves one.
 
-It looks into the service's books, as a person would, and notes what it found listed and what it
-said.
+Whoever settles a call looks into the service's books first, and notes what was listed and what was
+found.
 """
 
 from __future__ import annotations
@@ -28,6 +28,14 @@ async def settle_all(engine: Engine, session_id: str, ledger: Ledger) -> None:
             await engine.settle(session_id, call["id"], done=receipt, by="the bookkeeper")
         else:
             await engine.settle(session_id, call["id"], not_done=True, by="the bookkeeper")
+
+
+async def approve_all(engine: Engine, session_id: str) -> None:
+    """Approve what waits for it in a conversation, as it is shown."""
+    for call in await engine.approvals(session_id):
+        await engine.approve(
+            session_id, call["id"], digest=call["digest"], by="the head of accounts"
+        )
 
 
 async def _acted(ledger: Ledger, key: str) -> bool:

@@ -17,8 +17,8 @@ _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9
 _MARK: Final = re.compile(r"\b[0-9a-f]{12}\b")
 _SINCE_2020_MS: Final = 1_577_836_800_000
 _USERS: Final = re.compile(r"m\d+")
-_NOT_KNOWN: Final = "not known yet whether"
-"""What the user is told of a call that nobody knows the end of."""
+_RESTS: Final = re.compile("not known yet whether|has to be approved first")
+"""What the user is told of a call that waits for somebody to settle or to approve it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +28,15 @@ class Played:
     words: tuple[str | None, ...] = ()
     """The replies to the user."""
     settled: tuple[str | None, ...] = ()
-    """What it said when it went on after somebody had settled a call."""
+    """What it said when it went on after somebody had settled or approved a call."""
     trace: tuple[Any, ...] = ()
 
     @property
     def final_words(self) -> tuple[str | None, ...]:
-        """The replies, with what came of a call in the place of its not being known."""
+        """The replies, with what came of a call in the place of its being waited for."""
         if not self.settled:
             return self.words
-        return tuple(
-            self.settled[-1] if _NOT_KNOWN in (text or "") else text for text in self.words
-        )
+        return tuple(self.settled[-1] if _RESTS.search(text or "") else text for text in self.words)
 
 
 def is_users(message_id: str) -> bool:

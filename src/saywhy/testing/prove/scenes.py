@@ -31,7 +31,7 @@ class Scene:
     """What the user says after the name of the flow."""
     same_record: bool = True
     """Whether its record is the same however it is disturbed. A call that is tried again leaves the
-    tries on record, and one that a crash cut off was none."""
+    tries on record, and one that a crash cut off was none; a decision comes when it comes."""
 
 
 SCENES: Final = (
@@ -51,6 +51,7 @@ SCENES: Final = (
     Scene("once-waiting", "CALL-TOOL", "once, then a function"),
     Scene("once-twice", "CALL-TOOL", "once, two in a row"),
     Scene("once-reconciled", "CALL-TOOL", "once, reconcile"),
+    Scene("approved", "CALL-TOOL", "once, approval", same_record=False),
     Scene("once-handled", "CALL-TOOL", "once, onUnknown"),
     Scene("once-slow", "CALL-TOOL", "once, answer late"),
     Scene("once-retried", "CALL-TOOL", "once, maxRetries"),

@@ -30,6 +30,9 @@ PLANTS: Final = {
 ORDER_PLANTS: Final = {"new-ids": "each process makes up a message id of its own"}
 """Likewise in the proof of order."""
 
+APPROVAL_PLANTS: Final = {"careless": "somebody approves whatever is open, whatever it is"}
+"""Likewise in the proof of approval."""
+
 
 def check_plant(plant: str, known: Mapping[str, str]) -> None:
     """Refuse the name of a fault that does not exist. Raises `CallerError`."""
@@ -99,4 +102,4 @@ def _with_own_key(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-__all__ = ["ORDER_PLANTS", "PLANTS", "Seam", "check_plant", "planted"]
+__all__ = ["APPROVAL_PLANTS", "ORDER_PLANTS", "PLANTS", "Seam", "check_plant", "planted"]
