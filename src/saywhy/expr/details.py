@@ -64,6 +64,9 @@ class Details:
     """Regular expressions with back references."""
     spreads: tuple[Span, ...] = ()
     """What is spread into an object literal."""
+    rests: tuple[tuple[Span, bool], ...] = ()
+    """Operations before which a long expression looks at the clock, and whether it is statements:
+    with brackets around it, the line before would call it."""
     is_async: bool = False
     has_bigints: bool = False
     """A BigInt is written in the text, or made."""
@@ -86,6 +89,7 @@ def details_of(walk: Walk, chains: Sequence[Chain]) -> Details:
             if _BACK_REFERENCE.search(source.spelling(node))
         ),
         spreads=tuple(source.span(node) for node in walk.spreads),
+        rests=tuple((source.span(node), is_statement) for node, is_statement in walk.rests),
         is_async=walk.has_async,
         has_bigints=_BIGINT.search(source.text) is not None,
     )

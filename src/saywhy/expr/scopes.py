@@ -25,6 +25,9 @@ MAX_DEPTH: Final = 100
 looks at no clock meanwhile."""
 
 
+WORK_PER_REST: Final = 12
+
+
 class Scope:
     """The names one function or block declares."""
 
@@ -113,6 +116,10 @@ class Walk:
         """Keys that patterns take out of objects: `push` in `{push: add} = xs`."""
         self.spreads: list[Node] = []
         """What is spread into an object."""
+        self.rests: list[tuple[Node, bool]] = []
+        """Every twelfth of the operations in the text, where something may stand around it; and
+        whether it is a statement."""
+        self._work = 0
         top = Scope(None, True, "program")
         waiting = [Item(root, None, "", top, "read")]
         while waiting:
@@ -126,6 +133,8 @@ class Walk:
     def _visit(self, item: Item) -> Iterator[Item]:
         kind = item.kind
         self._check(item)
+        if kind in _WORK:
+            self._rest(item)
         if kind in _NAMES:
             self._name(item)
             return
@@ -149,6 +158,15 @@ class Walk:
         for child, field in item.children():
             mode = _mode_of_child(item, child, field)
             yield Item(child, item, field, scope, mode)
+
+    def _rest(self, item: Item) -> None:
+        """Each operation may take milliseconds, and a text has room for thousands."""
+        self._work += 4 if item.kind in _COPIES else 1
+        if self._work < WORK_PER_REST or item.mode != "read" or item.kind in _PARTS:
+            return
+        if item.parent is not None and item.parent.kind in _HOLDS_VALUES and item.field != "left":
+            self._work = 0
+            self.rests.append((item.node, item.parent.kind == "expression_statement"))
 
     def _collect(self, item: Item) -> None:
         """Note places where `program` has something to add."""
@@ -245,6 +263,39 @@ _NAMES: Final = frozenset(
     {"identifier", "shorthand_property_identifier", "shorthand_property_identifier_pattern"}
 )
 _WRITES: Final = frozenset({"assign", "update", "delete"})
+_WORK: Final = frozenset(
+    [
+        "assignment_expression",
+        "augmented_assignment_expression",
+        "binary_expression",
+        "call_expression",
+        "member_expression",
+        "new_expression",
+        "object",
+        "rest_pattern",
+        "spread_element",
+        "subscript_expression",
+        "template_substitution",
+        "unary_expression",
+    ]
+)
+_COPIES: Final = frozenset({"rest_pattern", "spread_element"})
+_PARTS: Final = _COPIES | {"template_substitution"}
+_HOLDS_VALUES: Final = frozenset(
+    [
+        "arguments",
+        "array",
+        "binary_expression",
+        "expression_statement",
+        "pair",
+        "parenthesized_expression",
+        "return_statement",
+        "sequence_expression",
+        "template_substitution",
+        "ternary_expression",
+        "variable_declarator",
+    ]
+)
 _HANDS_ON: Final = frozenset(
     ["arguments", "variable_declarator", "array", "pair", "assignment_expression"]
 )

@@ -71,6 +71,7 @@ class _Writer:
         self._arguments: list[str] = []
         self._prologue: list[str] = []
         self._edits: list[Edit] = []
+        self._wraps: list[tuple[Span, str, str]] = []
         self._written: list[int] = []
 
     def draft(self) -> Draft:
@@ -85,6 +86,7 @@ class _Writer:
         if self._functions or self._program.speaks:
             for at in self._details.handlers:
                 self._insert(at, _own(f"{h}K.stopped();"))
+        self._put_wraps()
         source, inserted = _edited(self._program.source, self._edits)
         head, tail = self._frame()
         return Draft(
@@ -160,18 +162,27 @@ class _Writer:
         self._edits.append(Edit(span, _REPLACE, len(self._edits), text))
 
     def _wrap(self, span: Span, before: str, after: str) -> None:
-        self._insert(span[0], before)
-        self._insert(span[1], after, _CLOSE)
+        self._wraps.append((span, before, after))
+
+    def _put_wraps(self) -> None:
+        """From outside to inside, whatever asked for them: so they stand around one another."""
+        for span, before, after in sorted(self._wraps, key=lambda each: (each[0][0], -each[0][1])):
+            self._insert(span[0], before)
+            self._insert(span[1], after, _CLOSE)
 
     def _tick(self) -> None:
         """Let every function and every turn of a loop look at the clock now and then."""
-        if not self._details.bodies:
+        if not self._details.bodies and not self._details.rests:
             return
         h = self._hidden
         # Counting down to zero costs half of a comparison, and `var` is read unchecked.
         count = f"{h}n={TURNS_PER_TICK}"
         look = f"--{h}n||({count},{h}d={h}K.tick({h}d))"
-        self._prologue.append(f"var {count},{h}d=0;")
+        since = f"{h}K.tick(0)" if self._details.rests else "0"
+        self._prologue.append(f"var {count},{h}d={since};")
+        for span, is_statement in self._details.rests:
+            before, after = ("", "") if is_statement else ("(", _own(")"))
+            self._wrap(span, _own(f"{before}{h}d={h}K.tick({h}d),"), after)
         for body in self._details.bodies:
             if body.kind == "block":
                 self._insert(body.span[0] + 1, _own(f"{look};"))
@@ -195,7 +206,7 @@ class _Writer:
         call = f"{self._hidden}B.{_METHODS[operation.sign]}("
         if operation.target:
             self._replace(operation.operator, f"={call}{operation.target},")
-            self._insert(operation.span[1], ")", _CLOSE)
+            self._wrap(operation.span, "", ")")
         else:
             self._wrap(operation.span, call, ")")
             self._replace(operation.operator, ",")
