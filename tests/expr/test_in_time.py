@@ -1,4 +1,4 @@
-"""Promise: also what neither loops nor calls ends in time, and looking at the clock changes nothing."""
+"""Promise: what neither loops nor calls ends in time as well; looking at the clock changes nothing."""
 
 from __future__ import annotations
 
