@@ -1,4 +1,4 @@
-"""Promise: what neither loops nor calls ends in time as well; looking at the clock changes nothing."""
+"""Promise: what neither loops nor calls ends in time as well, with the value it has anyhow."""
 
 from __future__ import annotations
 
