@@ -55,6 +55,32 @@ async def test_checks_hold() -> None:
     assert (wire.refused, raw(wire.to_approve)) == (True, {"amount": 5})
 
 
+async def test_guards_hold() -> None:
+    """Nobody has signed in here, so a tool that wants it is refused; broken circuits count too."""
+
+    def broken(args: dict[str, Any]) -> None:
+        raise ValueError("down")
+
+    made = engine(
+        local("secret", parameters={"type": "object"}, security={"requiresAuth": True}),
+        {
+            "id": "down",
+            "name": "down",
+            "parameters": {"type": "object"},
+            "implementation": {
+                "type": "local",
+                "function": "down",
+                "circuitBreaker": {"failures": 1, "openMs": 60000},
+            },
+        },
+        functions={"secret": lambda args: 1, "down": broken},
+    )
+    secret = await made.call_tool("secret", {})
+    assert (secret.refused, secret.attempts) == (True, ())
+    first, second = [await made.call_tool("down", {}) for _ in range(2)]
+    assert (len(first.attempts), len(second.attempts)) == (1, 0)
+
+
 async def test_expressions_read_globals() -> None:
     """Expressions in the definition can use what the whole engine knows, and nothing else."""
     implementation = {

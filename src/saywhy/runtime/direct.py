@@ -28,7 +28,7 @@ async def call_directly(
     """What came of the call, faults and refusals included; only a cancelled one raises."""
     world = machinery.world
     tool = world.tools.find(name)
-    return await call_tool(
+    made = await call_tool(
         world.tools,
         name,
         arguments,
@@ -42,6 +42,9 @@ async def call_directly(
         filled=await _filled(machinery, tool) if tool else None,
         surroundings=_surroundings(machinery),
     )
+    for warning in machinery.diagnose(tool, made):
+        machinery.warn(warning)
+    return made
 
 
 def _surroundings(machinery: Machinery) -> Surroundings:

@@ -17,7 +17,7 @@ from saywhy.tools.http.address import Unfit, custom_query, joined, pairs_of, que
 from saywhy.tools.http.auth import Credentials, credentials_of, signature
 from saywhy.tools.http.body import JSON, body_of
 from saywhy.tools.http.secrets import secrets_of
-from saywhy.tools.http.templates import PROBLEM, filled_definition, templates_of
+from saywhy.tools.http.templates import filled_or_unfit
 from saywhy.tools.http.texts import text_of
 from saywhy.tools.tool import Tool
 
@@ -56,7 +56,7 @@ def build(
     `key` is the idempotency key. `filled` has the texts of the definition's `{{expressions}}`, by
     JSON pointer.
     """
-    definition = _definition(tool, filled or {})
+    definition = filled_or_unfit(tool, filled or {})
     implementation: Mapping[str, Any] = definition["implementation"]
     credentials, secrets = _proof(definition) if filled else _fixed_proof(tool)
     signed, signatures = _signed(credentials, arguments)
@@ -100,19 +100,6 @@ def _proof(definition: Mapping[str, Any]) -> tuple[Credentials, tuple[str, ...]]
 def _fixed_proof(tool: Tool) -> tuple[Credentials, tuple[str, ...]]:
     """Those of a tool whose definition holds no expressions: always the same."""
     return _proof(tool.raw)
-
-
-def _definition(tool: Tool, filled: Mapping[str, str]) -> Mapping[str, Any]:
-    """The definition with its expressions filled in, every one of them."""
-    if PROBLEM in filled:
-        raise Unfit(filled[PROBLEM], "the step was reached before the variable was set")
-    missing = [one for one in templates_of(tool) if one not in filled]
-    if missing:
-        raise Unfit(
-            f"nothing was put in for the expression at {missing[0]} of tool {tool.name}",
-            "only a flow's step can evaluate the expressions of a tool",
-        )
-    return filled_definition(tool, filled)
 
 
 def _signed(
