@@ -8,7 +8,7 @@ becomes of a turn that cannot go on is `held`'s business. spec: durability 1
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -17,7 +17,7 @@ from saywhy.flows.world import World
 from saywhy.runtime.damage import FORMAT
 from saywhy.stores.store import JournalEntry
 from saywhy.tools.tool import Tool
-from saywhy.values import loads_into
+from saywhy.values import dumps, loads_into
 
 if TYPE_CHECKING:
     from saywhy.runtime.turn import Machinery, TurnRun
@@ -73,14 +73,16 @@ class Head(msgspec.Struct):
 _DECODER: Final = msgspec.json.Decoder(Head)
 
 
-def identity_of(run: TurnRun) -> dict[str, Any]:
-    """What a turn that is being run is stored with, should it be interrupted."""
-    return {
-        "runtime": RUNTIME,
-        "version": package_version(),
-        "routing": run.machinery.routing.digest,
-        "charts": sorted({frame.chart for frame in run.flow.frames}),
-    }
+def identity_of(run: TurnRun) -> bytes:
+    """What a turn that is being run is stored with, should it be interrupted, as JSON."""
+    charts = frozenset([frame.chart for frame in run.flow.frames])
+    return _identity(run.machinery.routing.digest, charts)
+
+
+@lru_cache(maxsize=1024)
+def _identity(routing: str, charts: frozenset[str]) -> bytes:
+    identity = Identity(RUNTIME, package_version(), routing, tuple(sorted(charts)))
+    return dumps(msgspec.structs.asdict(identity))
 
 
 def read_head(document: bytes) -> Head | None:
