@@ -178,3 +178,23 @@ def test_an_argument_that_cannot_be_told_is_an_error(run: Runner) -> None:
     outcome = run.raised("(o => { o.self = o; return ask(o) })({})", functions={"ask": len})
     assert outcome.kind == "RangeError"
     assert outcome.message == "the value is nested deeper than 200 levels, or contains itself"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "(() => { throw {get message() { return f(secret) }, get constructor() { f(secret) }} })()",
+        "(n => ({get a() { return n++ ? 1 : f(secret) }}))(0)",
+        "(() => { throw {toJSON: 1, get a() { return f(secret) }} })()",
+        "f(secret) + 1",
+    ],
+)
+def test_a_call_that_waits_is_not_one_of_the_next_evaluation(source: str) -> None:
+    """Whenever an expression calls a function, the next one knows neither call nor arguments."""
+    engine = JavaScript()
+    first = engine.evaluate(source, Variables({"secret": "4111"}, {"f": len}))
+    assert isinstance(first, Suspended)
+    assert first.args == ["4111"]
+    for follower in ("null.x", "(() => { null.x })()", "g.x"):
+        later = engine.evaluate(follower, Variables({}, {"f": len}))
+        assert isinstance(later, Raised), later

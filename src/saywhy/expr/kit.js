@@ -329,7 +329,8 @@
       const copy = plainCopy(value, 0);
       if (copy !== UNUSUAL) return copy;
     } catch {
-      // A getter that raises: `encode` decides whether it is an error.
+      // A getter that raises: `encode` decides whether it is an error. One that calls waits.
+      stopped();
     }
     nodes = 0;
     return encode(value, 0);
@@ -413,7 +414,9 @@
     } catch {
       told = ["Error", "an error that cannot be shown", ""];
     }
-    if (isWaiting()) return asking.take();  // the author's error asks when it is looked at
+    // The author's error calls or asks when it is looked at.
+    if (pending !== "") return fail(STOP);
+    if (isWaiting()) return asking.take();
     return marked("e", stringify(told));
   }
 
@@ -433,6 +436,13 @@
     if (!isArray(answers)) answers = revive(answers.tagged);
     asked = 0;
     pending = "";
+  }
+
+  // Nothing of it is left for the next evaluation, however this one ended.
+  function close() {
+    answers = NONE;
+    pending = "";
+    pendingArgs = undefined;
   }
 
   function stopped() {
@@ -523,7 +533,7 @@
   }
 
   return freeze({
-    out, text, fail, decode, parse, open, door, stopped, ended, changed,
+    out, text, fail, decode, parse, open, close, door, stopped, ended, changed,
     asks: isWaiting,
     hear: asking.hear,
     hush: asking.hush,

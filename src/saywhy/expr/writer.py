@@ -219,14 +219,14 @@ class _Writer:
         arguments = list(self._arguments)
         if self._program.clocked:
             arguments = [f"{h}m", f"{h}s", *arguments]
-            begin, end = f"{h}K.begin({h}m,{h}s);", f"finally{{{h}K.end()}}"
+            begin, end = f"{h}K.begin({h}m,{h}s);", f"{h}K.end();"
         if self._functions:
             arguments = [f"{h}q", *arguments]
-            begin += f"{h}K.open({h}q);"
+            begin, end = f"{begin}{h}K.open({h}q);", f"{h}K.close();{end}"
         if self._program.speaks:
             arguments = [f"{h}l", *arguments]
-            begin += f"{h}K.hear({h}l);"
-            end = f"finally{{{h}K.hush();{f'{h}K.end()' if end else ''}}}"
+            begin, end = f"{begin}{h}K.hear({h}l);", f"{h}K.hush();{end}"
+        end = end and f"finally{{{end}}}"
         result = "text" if self._as_text else "out"
         head = (
             f'(function({h}K,{h}B){{"use strict";'
