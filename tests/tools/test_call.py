@@ -60,15 +60,6 @@ def test_an_unknown_tool(call: Any) -> None:
     assert (answer.refused, answer.attempts) == (True, ())
 
 
-@pytest.mark.parametrize("kind", ["mcp"])
-def test_kinds_of_tools_that_are_not_there_yet(call: Any, define: Any, kind: str) -> None:
-    """They can be defined, and say clearly that they cannot be called."""
-    answer = call(tool=define(implementation={"type": kind, "url": "https://example.com"}))
-    assert answer.fault_message == f"{kind.upper()} tools are not available in this version"
-    assert answer.fault_hint == "make Work a local tool, or a mock while trying the flow out"
-    assert (answer.refused, answer.attempts) == (True, ())
-
-
 def test_wrong_arguments_are_refused(call: Any, define: Any) -> None:
     """Nothing is called, nothing is listed, every error is named."""
     called: list[Any] = []

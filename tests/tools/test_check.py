@@ -210,7 +210,7 @@ def test_a_broken_returns_is_a_warning(returns: Any) -> None:
         defined(parameters={"type": "object", "properties": {"a": {"type": "string"}}}),
         defined(parameters={"a": {"type": "string"}, "b": {"required": True}}, required=["a"]),
         defined(implementation={"type": "mock"}, anything="else"),
-        defined(implementation={"type": "mcp", "server": "s"}),
+        defined(implementation={"type": "mcp", "server": {"command": ["s"]}, "tool": "t"}),
         defined(implementation={"type": "http", "url": "https://example.com", "method": "get"}),
         defined(implementation={**LOCAL, "timeout": 1, "retries": 0, "thread": False}),
         {"name": "Work", "implementation": LOCAL},

@@ -57,7 +57,7 @@ def test_the_shortest_definition() -> None:
     [
         (LOCAL, "once"),
         ({"type": "mock"}, "reads"),
-        ({"type": "mcp"}, "once"),
+        ({"type": "mcp", "server": {"command": ["s"]}, "tool": "t"}, "once"),
         ({"type": "http", "url": "https://a.example"}, "once"),
         ({"type": "http", "url": "https://a.example", "method": "get"}, "reads"),
         ({"type": "http", "url": "https://a.example", "method": "HEAD"}, "reads"),
