@@ -2,7 +2,20 @@
 
 from saywhy.testing.check_tool import check_tool
 from saywhy.testing.clock import FakeClock
+from saywhy.testing.faults import Fault, Faults
+from saywhy.testing.ledger import Ledger
+from saywhy.testing.payments import PaymentStub
 from saywhy.testing.stub_client import StubClient
 from saywhy.testing.stub_server import StubRequest, StubServer
 
-__all__ = ["FakeClock", "StubClient", "StubRequest", "StubServer", "check_tool"]
+__all__ = [
+    "FakeClock",
+    "Fault",
+    "Faults",
+    "Ledger",
+    "PaymentStub",
+    "StubClient",
+    "StubRequest",
+    "StubServer",
+    "check_tool",
+]
