@@ -24,8 +24,9 @@ SLOW_SECONDS: Final = 0.5
 class PaymentStub:
     """Charges, and notes in a ledger what it was asked and what it did.
 
-    The kinds of lines, each with the key of the call: `call` (it was asked), `effect` (it acted), `known` (the key was known, so it did not act
-    again), `raised` (it answered with an error), `looked` (what became of a key was asked).
+    The kinds of lines, each with the key of the call: `call` (it was asked), `effect` (it acted),
+    `known` (the key was known, so it did not act again), `raised` (it answered with an error),
+    `looked` (what became of a key was asked).
     """
 
     def __init__(
