@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from saywhy.testing import StubServer
+from saywhy.testing.stub_server import StubRequest
 from saywhy.tools.http.client import HttpClient
 from saywhy.tools.http.settings import HttpSettings
 from saywhy.values import raw
@@ -31,13 +34,12 @@ def web() -> Iterator[StubServer]:
         yield server
 
 
-@pytest.mark.parametrize("options", [(), ("--json",)])
-async def test_a_life(tmp_path: Path, options: tuple[str, ...]) -> None:
+async def test_a_life(tmp_path: Path) -> None:
     """Values, keys, time limits and sizes as with a program; a server that began anew is found."""
     ledger, port = tmp_path / "ledger.jsonl", free_port()
     client = HttpClient(LOCAL)
     bank = Bank(client, ledger, {"url": f"http://127.0.0.1:{port}/mcp", "headers": {"X-A": "b"}})
-    with bank_over_http(ledger, port, *options):
+    with bank_over_http(ledger, port):
         answer = await bank("balance", {"account": "a"})
         assert raw(answer.value) == {"amount": 80.5, "currency": "EUR"}
         assert raw((await bank("charge", {"account": "a", "amount": 2})).value)["charged"] == 2
@@ -45,8 +47,7 @@ async def test_a_life(tmp_path: Path, options: tuple[str, ...]) -> None:
         late = await bank("hang", {"seconds": 30}, timeout=200)
         assert (late.fault_name, late.may_have_happened) == ("TimeoutError", True)
         flooded = await bank("flood", {"size": 200_000})
-        wanted = "AnswerTooLarge" if options else "AnswerUnreadable"  # an event of a stream
-        assert flooded.fault_name == wanted
+        assert flooded.fault_name == "AnswerTooLarge"
         assert flooded.may_have_happened
         many = await asyncio.gather(*(bank("balance", {"account": str(n)}) for n in range(10)))
         assert [one.fault_message for one in many] == [None] * 10
@@ -60,7 +61,7 @@ async def test_a_life(tmp_path: Path, options: tuple[str, ...]) -> None:
         == f"fetch failed: 127.0.0.1:{port} refused the connection (ECONNREFUSED)"
     )
     assert not gone.may_have_happened
-    with bank_over_http(ledger, port, *options):
+    with bank_over_http(ledger, port):
         assert raw((await bank("charge", {"account": "b", "amount": 7})).value)["charged"] == 7
     await client.close()
     assert [one["args"]["amount"] for one in ledger_of(ledger) if one["tool"] == "charge"] == [2, 7]
@@ -103,6 +104,46 @@ async def test_no_mcp_server(web: StubServer) -> None:
     )
     assert answer.fault_hint == "is it one?"
     assert not answer.may_have_happened
+    await client.close()
+
+
+def older_server(request: StubRequest, text: str) -> dict[str, Any]:
+    """What a server of an older protocol answers, the call of a tool as a stream of events."""
+    asked = request.data
+    results: dict[str, Any] = {
+        "initialize": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "old", "version": "1"},
+        },
+        "tools/list": {"tools": [{"name": "tell", "inputSchema": {"type": "object"}}]},
+        "tools/call": {"content": [{"type": "text", "text": text}]},
+    }
+    if asked.get("id") is None:
+        return {"status": 202}
+    if asked["method"] not in results:
+        return {"status": 404, "body": "unknown"}
+    answer = {"jsonrpc": "2.0", "id": asked["id"], "result": results[asked["method"]]}
+    if asked["method"] != "tools/call":
+        return {"body": answer}
+    event = f"event: message\ndata: {json.dumps(answer)}\n\n"
+    return {"body": event, "headers": {"Content-Type": "text/event-stream"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "fault"), [("hello", "hello", None), ("x" * 200_000, None, "unreadable")]
+)
+async def test_streams(web: StubServer, text: str, value: Any, fault: str | None) -> None:
+    """An answer in a stream of events is read; one event has the limit of a whole answer."""
+    web.on("POST", "/mcp", answer=lambda request: older_server(request, text))
+    client = HttpClient(LOCAL)
+    answer = await call(client, mcp_tool("tell", {"url": web.base + "/mcp"}))
+    assert answer.value == value
+    if fault is not None:
+        assert answer.fault_name == "AnswerUnreadable"
+        assert answer.fault_message is not None
+        assert answer.fault_message.startswith(f"The answer of {web.base}/mcp cannot be read: ")
+        assert answer.may_have_happened
     await client.close()
 
 
