@@ -119,6 +119,7 @@ class _Stage:
         self.places: dict[str, list[str]] = {}
         """What is passed in an undisturbed conversation, by scene: where it can be killed."""
         self.seconds = 0.0
+        """How long a process takes that nobody kills."""
         self.expected = self._undisturbed()
 
     def _place(self, name: str) -> Place:
@@ -170,7 +171,10 @@ class _Stage:
                 kill_after_seconds=after,
                 pause_seconds=chance.uniform(0, 0.004),
             )
-            killed += self.processes.run(job).code != 0
+            ended = self.processes.run(job)
+            killed += ended.code != 0
+            if ended.code == 0:  # so that the next is killed in its midst, however busy the machine
+                self.seconds = ended.seconds
         self._finish(place, f"seed {seed}", killed)
 
     def crash_loop(self, seed: int, seconds: float) -> None:
