@@ -25,6 +25,7 @@ from saywhy.tools.http.client import HttpClient
 from saywhy.tools.invocation import CallContext, Invocation, Kind, Outcome
 from saywhy.tools.limit import Limiter, refused_text
 from saywhy.tools.mapped import ALONE, Surroundings, map_answer
+from saywhy.tools.mcp import invoke as mcp_tool
 from saywhy.tools.registry import Registry
 from saywhy.tools.result import as_value
 from saywhy.tools.tool import Tool
@@ -35,6 +36,7 @@ __all__ = ["Approved", "Attempt", "CallContext", "ToolAnswer", "call_tool", "map
 KINDS: Final[dict[str, Kind]] = {
     "local": local.invoke,
     "http": http_tool.invoke,
+    "mcp": mcp_tool.invoke,
     "mock": mock.invoke,
 }
 """Kind of implementation → how it is carried out. A new kind of tool is one row."""

@@ -168,6 +168,10 @@ def _implementation(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
         from saywhy.tools.http.check import http_problems  # it builds on this module
 
         yield from http_problems(raw, place)
+    elif kind == "mcp":
+        from saywhy.tools.mcp.check import mcp_problems  # likewise
+
+        yield from mcp_problems(raw, place)
 
 
 def _needed_key(
@@ -207,7 +211,7 @@ def _figures(
         yield Problem(
             f"`timeout` of tool {_name(raw)} must be a number above 0, not {word(timeout)}",
             below(where, "timeout"),
-            hint="milliseconds; leave it out for 5000 (local) or 20000 (http)",
+            hint="milliseconds; leave it out for 5000 (local) or 20000 (http, mcp)",
         )
     if not isinstance(implementation.get("thread", True), bool):
         yield Problem(

@@ -115,6 +115,9 @@ IMPLEMENTATION_KEYS: Final = frozenset(
         "authentication",
         "acceptStatus",
         "responseMapping",
+        "server",
+        "tool",
+        "idempotencyKey",
     ]
 )
 SCHEMA_KEYS: Final = frozenset({"type", "properties", "required", "additionalProperties"})
