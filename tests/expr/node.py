@@ -51,7 +51,7 @@ class Node:
         )
 
     def evaluate(self, source: str, values: dict[str, Any]) -> Any:
-        """What Node gives, in the form of `told`. A child that this kills is followed by another."""
+        """What Node gives, in the form of `told`. A child that dies is followed by another."""
         into, out = self._child.stdin, self._child.stdout
         assert into is not None
         assert out is not None
