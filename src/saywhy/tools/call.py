@@ -435,7 +435,7 @@ def _untouched(given: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     """The quick answer for arguments that hold nothing which could be changed."""
     if len(given) != len(after):
         return False
-    for name, value in given.items():  # noqa: SIM110 - half as long as with `all`
+    for name, value in given.items():  # half as long as with `all`
         if type(value) not in _UNCHANGEABLE or after.get(name) is not value:
             return False
     return True
