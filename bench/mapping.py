@@ -82,9 +82,7 @@ def by_hand(data: Any) -> Figure:
         ]
         return sorted(kept, key=lambda item: item["price"], reverse=True)
 
-    return timed(
-        "mapping of 100 items: by hand in Python", work, runs=RUNS, calls=CALLS, unit="us"
-    )
+    return timed("mapping of 100 items: by hand in Python", work, runs=RUNS, calls=CALLS, unit="us")
 
 
 def compiling() -> Figure:
