@@ -275,6 +275,9 @@ async def test_denied() -> None:
     assert reply is not None
     assert str(reply.response).startswith("told: not approved\n\n")
     assert desk.charges == []
+    trace = await desk.engine.trace("c2")
+    told = why(trace, Reply()).text(200)
+    assert 'r = "not approved" is the error of tool pay({"n": "5"}): denied at ' in told
 
 
 async def test_other_arguments_are_asked_for_anew() -> None:

@@ -52,6 +52,12 @@ def decided_in(commit: Commit) -> Mapping[str, Any] | None:
     return decided if isinstance(decided, Mapping) else None
 
 
+def is_refusal(commit: Commit) -> bool:
+    """Whether what was decided makes the call one that failed, so that no result came of it."""
+    how = (decided_in(commit) or {}).get("how") or commit.facts.get("reconciled")
+    return how in ("denied", "expired", "failed")
+
+
 def word_of(trace: Trace, commit: Commit) -> str:
     """Whose word stands behind the result that a step took in: `, approved by eve at …`."""
     if "reconciled" in commit.facts:

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from saywhy.chart.commit import Commit, Op
 from saywhy.chart.model import Node
-from saywhy.trace.decided import OUTSIDE
+from saywhy.trace.decided import OUTSIDE, is_refusal
 from saywhy.trace.index import touches
 from saywhy.trace.words import ROUTING
 from saywhy.values import Key, raw
@@ -96,7 +96,7 @@ def _answered(commit: Commit, key: Key, node: Node | None) -> Origin | None:
     variable = node.spec.get("variable") if node is not None else key[1]
     if key[0] == "cargo" or key[1] != variable:
         return Origin("tool-change")
-    return Origin("tool-error" if answered.error else "tool")
+    return Origin("tool-error" if answered.error or is_refusal(commit) else "tool")
 
 
 def message_of(commit: Commit) -> int:
