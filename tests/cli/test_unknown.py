@@ -78,7 +78,7 @@ def test_settled_at_once(store: Path, run: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "a call is settled in one way"),
+        ([], "give one of --done JSON, --failed TEXT, --not-done"),
         (["--done", "1", "--not-done"], "a call is settled in one way"),
         (["--done", "{"], "--done { is no JSON"),
         (["--done", "1", "--call", "99"], 'c1 has no call of unknown outcome "99" to decide'),

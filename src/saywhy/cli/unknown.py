@@ -86,6 +86,9 @@ def settle(
         options["failed"] = failed
     if not_done:
         options["not_done"] = True
+    if sum(how in options for how in ("done", "failed", "not_done")) != 1:
+        hint = "give one of --done JSON, --failed TEXT, --not-done"
+        raise CallerError("a call is settled in one way", hint=hint)
 
     async def work(engine: Engine, run: bool) -> TurnReply | None:
         return await engine.settle(session, call, run=run, **options)

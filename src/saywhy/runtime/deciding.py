@@ -199,7 +199,10 @@ class Deciding:
         now = self._machinery.clock.now()
         held = session if isinstance(session, Session) else await self._stored.session(session)
         if held is None:
-            raise UnknownSession(str(session), "see the ids that unknown() and approvals() list")
+            raise UnknownSession(
+                str(session),
+                "see the ids that unknown() and approvals() list, or `list` of the command line",
+            )
         record = _record_of(held, kind, call)
         self._check(record, decision, now)
         told = {"by": by, "note": note}

@@ -139,7 +139,8 @@ def test_private_addresses(url: str, message: str) -> None:
     assert answer.fault_message.startswith(message)
     assert answer.fault_name in ("Error", "AddressRefused")
     assert answer.fault_hint == (
-        "HttpSettings(allow_private=…) of the engine allows hosts of one's own network"
+        "HttpSettings(allow_private=…) of the engine allows hosts of one's own network, "
+        "and so does --allow-private HOST of saywhy chat and saywhy mcp"
     )
     assert answer.may_have_happened is False
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from saywhy.errors import CallerError
+from saywhy.tools.http.client import HttpClient
 from saywhy.tools.http.settings import HttpSettings
 
 
@@ -39,3 +40,11 @@ def test_lists_are_taken() -> None:
     settings = HttpSettings(allow_hosts=["a.example"], allow_private=["b"])  # type: ignore[arg-type]
     assert (settings.allow_hosts, settings.allow_private) == (("a.example",), ("b",))
     assert hash(settings) == hash(HttpSettings(allow_hosts=("a.example",), allow_private=("b",)))
+
+
+def test_a_dict_is_no_settings() -> None:
+    """What an engine is given as `http` is looked at when it is made."""
+    with pytest.raises(CallerError) as raised:
+        HttpClient({"allow_private": True})  # type: ignore[arg-type]
+    assert raised.value.message == "http is an HttpSettings, not dict"
+    assert raised.value.hint == "http=HttpSettings(allow_private=True), for instance"

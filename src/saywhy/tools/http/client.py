@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
+from saywhy.errors import CallerError
 from saywhy.tools.http.guard import Guard
 from saywhy.tools.http.progress import CURRENT, Progress
 from saywhy.tools.http.request import HttpRequest
@@ -51,6 +52,7 @@ class HttpClient:
     def __init__(
         self, settings: HttpSettings | None = None, *, resolve: Resolve | None = None
     ) -> None:
+        _check_settings(settings)
         self.settings = settings or HttpSettings()
         self.guard = Guard(self.settings)
         self._resolve = resolve
@@ -210,6 +212,14 @@ class HttpClient:
             else:
                 self._context = httpx2.create_ssl_context(verify)
         return self._context
+
+
+def _check_settings(given: object) -> None:
+    if given is not None and not isinstance(given, HttpSettings):
+        raise CallerError(
+            f"http is an HttpSettings, not {type(given).__name__}",
+            hint="http=HttpSettings(allow_private=True), for instance",
+        )
 
 
 class _Unpacker:

@@ -147,7 +147,10 @@ class GuardedNetwork(WatchedNetwork):
 
 def refused_address(reason: str) -> HttpTrouble:
     """The error for an address that tools may not call."""
-    hint = "HttpSettings(allow_private=…) of the engine allows hosts of one's own network"
+    hint = (
+        "HttpSettings(allow_private=…) of the engine allows hosts of one's own network, "
+        "and so does --allow-private HOST of saywhy chat and saywhy mcp"
+    )
     return HttpTrouble(f"Address refused: {reason}", "AddressRefused", hint)
 
 
