@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from saywhy.runtime.engine import Engine
 from saywhy.stores.sqlite import SqliteStore
+from saywhy.testing import StubServer
 from tests.flows.conftest import flow, local_tool, say, use
 
 MAIN = flow(use("pay", variable="r", args={"n": 5}), say("paid {{r}}"), primary=True)
@@ -22,10 +24,10 @@ async def too_slow(args: dict[str, Any]) -> None:
     await asyncio.sleep(5)
 
 
-async def conversation(store: Path, tool: dict[str, Any]) -> None:
+async def conversation(store: Path, *tools: dict[str, Any], main: dict[str, Any] = MAIN) -> None:
     engine = Engine(
-        flows=[MAIN],
-        tools=[tool],
+        flows=[main],
+        tools=tools,
         functions={"pay": too_slow},
         guidance={"enabled": False},
         validate_on_init=False,
@@ -82,7 +84,9 @@ def test_settled_at_once(store: Path, run: Any) -> None:
         (["--done", "1", "--not-done"], "a call is settled in one way"),
         (["--done", "{"], "--done { is no JSON"),
         (["--done", "1", "--call", "99"], 'c1 has no call of unknown outcome "99" to decide'),
-        (["--done", "1", "--functions", "m"], "--functions and --globals go with FILES"),
+        (["--done", "1", "--functions", "m"], "--functions goes with FILES"),
+        (["--done", "1", "--expressions", "isolated"], "--expressions goes with FILES"),
+        (["--done", "1", "--allow-private", "h"], "--allow-private goes with FILES"),
     ],
 )
 def test_words_that_make_no_sense(store: Path, run: Any, options: list[str], message: str) -> None:
@@ -114,3 +118,73 @@ def test_approvals(folder: Path, run: Any) -> None:
     done = run("approvals", "deny", "c1", one["id"], "pay.json", "--reason", "no")
     assert done.out == "pay did not work: not approved: no\n"
     assert run("approvals", "list").out == "nothing waits to be approved\n"
+
+
+def web_files(folder: Path, base: str) -> str:
+    """A flow that books over HTTP once somebody approves, and then asks for the fee."""
+    steps = [use("book"), use("fee", variable="fee"), say("Booked, fee {{fee.fee}}.")]
+    tools = [
+        {
+            "id": name,
+            "implementation": {"type": "http", "url": f"{base}/{name}", "method": "GET"},
+            "approval": name == "book",
+        }
+        for name in ("book", "fee")
+    ]
+    path = folder / "web.json"
+    path.write_text(json.dumps({"flows": [flow(*steps, primary=True)], "tools": tools}))
+    return str(path)
+
+
+def test_approved_calls_on_this_machine(folder: Path, run: Any) -> None:
+    """What `chat` may call, the steps after an approval may call when the option names it again."""
+    local = ("--allow-private", "127.0.0.1")
+    pages = [{"path": "/book", "body": {}}, {"path": "/fee", "body": {"fee": 8}}]
+    with StubServer(pages) as web:
+        file = web_files(folder, web.base)
+        run("chat", file, *local, "--session", "c1", stdin="Main\n")
+        (one,) = json.loads(run("approvals", "list", "--json").out)
+        done = run("approvals", "approve", "c1", one["id"], file, *local)
+    assert done.out == "Booked, fee 8.\n"
+
+
+def test_settled_calls_on_this_machine(folder: Path, run: Any) -> None:
+    """Likewise the steps after a call of which somebody says what became."""
+    with StubServer([{"path": "/fee", "body": {"fee": 8}}]) as web:
+        implementation = {"type": "http", "url": f"{web.base}/fee", "method": "GET"}
+        tools = [TOOL, {"id": "fee", "implementation": implementation}]
+        steps = [use("pay"), use("fee", variable="fee"), say("Fee {{fee.fee}}.")]
+        main = flow(*steps, primary=True)
+        (folder / "pay.json").write_text(json.dumps({"flows": [main], "tools": tools}))
+        asyncio.run(conversation(folder / STORE, *tools, main=main))
+        options = ("--done", "1", "--allow-private", "127.0.0.1")
+        done = run("unknown", "settle", "c1", "pay.json", *options)
+    assert done.out == "Fee 8.\n"
+
+
+class Started(subprocess.Popen[bytes]):
+    """A process like any other; which there were is remembered."""
+
+    seen: ClassVar[list[Started]] = []
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.seen.append(self)
+
+
+@pytest.mark.parametrize("where", ["in-process", "isolated"])
+def test_expressions_after_a_decision(
+    folder: Path, run: Any, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """They are evaluated where it is asked for: isolated ones in processes of their own."""
+    monkeypatch.setattr(Started, "seen", [])
+    monkeypatch.setattr("subprocess.Popen", Started)
+    tool = {**TOOL, "approval": True}
+    main = flow(use("pay", onFail={"id": "f", **say("{{1 + 1}} denied")}), primary=True)
+    (folder / "pay.json").write_text(json.dumps({"flows": [main], "tools": [tool]}))
+    asyncio.run(conversation(folder / STORE, tool, main=main))
+    (one,) = json.loads(run("approvals", "list", "--json").out)
+    assert not Started.seen
+    done = run("approvals", "deny", "c1", one["id"], "pay.json", "--expressions", where)
+    assert done.out == "2 denied\n"
+    assert bool(Started.seen) == (where == "isolated")

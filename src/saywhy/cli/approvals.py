@@ -10,6 +10,7 @@ import typer
 from saywhy.cli.deciding import (
     ByOption,
     FlowFiles,
+    GoingOn,
     SessionArgument,
     call_text,
     decide,
@@ -18,7 +19,16 @@ from saywhy.cli.deciding import (
     whose,
     write_list,
 )
-from saywhy.cli.options import FunctionsOption, GlobalsOption, JsonFlag, SessionOption, StoreOption
+from saywhy.cli.options import (
+    ExpressionsOption,
+    FunctionsOption,
+    GlobalsOption,
+    JsonFlag,
+    PrivateOption,
+    SessionOption,
+    StoreOption,
+    Where,
+)
 
 if TYPE_CHECKING:
     from saywhy.runtime.conversations import TurnReply
@@ -63,6 +73,8 @@ def approve(
     note: Annotated[str, typer.Option("--note", metavar="TEXT", help="Is put on record.")] = "",
     functions: FunctionsOption = None,
     globals: GlobalsOption = None,
+    expressions: ExpressionsOption = Where.IN_PROCESS,
+    private: PrivateOption = None,
     store: StoreOption = None,
 ) -> None:
     """Let a call be made, once, as it was listed.
@@ -73,7 +85,7 @@ def approve(
     async def work(engine: Engine, run: bool) -> TurnReply | None:
         return await engine.approve(session, approval, by=by, digest=digest, note=note, run=run)
 
-    decide(store, files, functions, globals, work)
+    decide(store, GoingOn(files, functions, globals, expressions, private), work)
 
 
 @approvals.command()
@@ -87,6 +99,8 @@ def deny(
     ] = "",
     functions: FunctionsOption = None,
     globals: GlobalsOption = None,
+    expressions: ExpressionsOption = Where.IN_PROCESS,
+    private: PrivateOption = None,
     store: StoreOption = None,
 ) -> None:
     """Refuse a call: its step fails, and the flow handles that as its author wrote."""
@@ -94,7 +108,7 @@ def deny(
     async def work(engine: Engine, run: bool) -> TurnReply | None:
         return await engine.deny(session, approval, by=by, reason=reason, run=run)
 
-    decide(store, files, functions, globals, work)
+    decide(store, GoingOn(files, functions, globals, expressions, private), work)
 
 
 def _described(one: Mapping[str, Any]) -> str:

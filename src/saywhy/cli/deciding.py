@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from saywhy.cli.options import store_to_read
+from saywhy.cli.options import Where, store_to_read
 from saywhy.cli.output import err, out
 from saywhy.errors import CallerError
 
@@ -31,6 +32,44 @@ FlowFiles = Annotated[
 ByOption = Annotated[
     str, typer.Option("--by", metavar="NAME", help="Who decides; is put on record.")
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class GoingOn:
+    """With what a conversation goes on at once: nothing of it, where no files are named."""
+
+    files: Sequence[Path] | None
+    functions: str | None
+    globals: Path | None
+    expressions: Where
+    private: Sequence[str] | None
+
+    def engine(self, store: Path) -> Engine:
+        """An engine on a store. Raises `CallerError` for options that need files and have none."""
+        from saywhy.cli.chat import engine_of
+        from saywhy.cli.given import Given
+        from saywhy.runtime.engine import Engine
+        from saywhy.stores.sqlite import SqliteStore
+
+        if self.files:
+            return engine_of(
+                self.files,
+                Given.of(self.functions, self.globals),
+                store,
+                guidance=True,
+                expressions=self.expressions,
+                private=self.private or (),
+            )
+        useless = {
+            "--functions": self.functions,
+            "--globals": self.globals,
+            "--expressions": self.expressions is not Where.IN_PROCESS,
+            "--allow-private": self.private,
+        }
+        for option, given in useless.items():
+            if given:
+                raise CallerError(f"{option} goes with FILES", hint="name the flow files too")
+        return Engine(validate_on_init=False, store=SqliteStore(store))
 
 
 def listed(
@@ -69,32 +108,15 @@ def write_list(
         out().line(nothing)
 
 
-def decide(
-    store: Path | None,
-    files: Sequence[Path] | None,
-    functions: str | None,
-    globals: Path | None,
-    work: Decide,
-) -> None:
+def decide(store: Path | None, going_on: GoingOn, work: Decide) -> None:
     """Decide, and say how the conversation goes on."""
     import asyncio
 
-    from saywhy.cli.chat import engine_of
-    from saywhy.cli.given import Given
-    from saywhy.runtime.engine import Engine
-    from saywhy.stores.sqlite import SqliteStore
-
-    path = store_to_read(store)
-    if files:
-        engine = engine_of(files, Given.of(functions, globals), path, guidance=True)
-    elif functions or globals:
-        raise CallerError("--functions and --globals go with FILES", hint="name the flow files too")
-    else:
-        engine = Engine(validate_on_init=False, store=SqliteStore(path))
+    engine = going_on.engine(store_to_read(store))
 
     async def run() -> TurnReply | None:
         async with engine:
-            return await work(engine, bool(files))
+            return await work(engine, bool(going_on.files))
 
     reply = asyncio.run(run())
     if reply is None:

@@ -10,6 +10,7 @@ import typer
 from saywhy.cli.deciding import (
     ByOption,
     FlowFiles,
+    GoingOn,
     SessionArgument,
     call_text,
     decide,
@@ -18,7 +19,16 @@ from saywhy.cli.deciding import (
     whose,
     write_list,
 )
-from saywhy.cli.options import FunctionsOption, GlobalsOption, JsonFlag, SessionOption, StoreOption
+from saywhy.cli.options import (
+    ExpressionsOption,
+    FunctionsOption,
+    GlobalsOption,
+    JsonFlag,
+    PrivateOption,
+    SessionOption,
+    StoreOption,
+    Where,
+)
 from saywhy.errors import CallerError
 
 if TYPE_CHECKING:
@@ -72,6 +82,8 @@ def settle(
     note: Annotated[str, typer.Option("--note", metavar="TEXT", help="Is put on record.")] = "",
     functions: FunctionsOption = None,
     globals: GlobalsOption = None,
+    expressions: ExpressionsOption = Where.IN_PROCESS,
+    private: PrivateOption = None,
     store: StoreOption = None,
 ) -> None:
     """Say what became of a call: the conversation goes on with it.
@@ -93,7 +105,7 @@ def settle(
     async def work(engine: Engine, run: bool) -> TurnReply | None:
         return await engine.settle(session, call, run=run, **options)
 
-    decide(store, files, functions, globals, work)
+    decide(store, GoingOn(files, functions, globals, expressions, private), work)
 
 
 def _json(text: str) -> Any:

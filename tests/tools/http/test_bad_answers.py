@@ -140,7 +140,7 @@ def test_private_addresses(url: str, message: str) -> None:
     assert answer.fault_name in ("Error", "AddressRefused")
     assert answer.fault_hint == (
         "HttpSettings(allow_private=…) of the engine allows hosts of one's own network, "
-        "and so does --allow-private HOST of saywhy chat and saywhy mcp"
+        "and so does --allow-private HOST of saywhy chat, approvals, unknown and mcp"
     )
     assert answer.may_have_happened is False
 

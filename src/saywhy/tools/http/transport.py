@@ -149,7 +149,7 @@ def refused_address(reason: str) -> HttpTrouble:
     """The error for an address that tools may not call."""
     hint = (
         "HttpSettings(allow_private=…) of the engine allows hosts of one's own network, "
-        "and so does --allow-private HOST of saywhy chat and saywhy mcp"
+        "and so does --allow-private HOST of saywhy chat, approvals, unknown and mcp"
     )
     return HttpTrouble(f"Address refused: {reason}", "AddressRefused", hint)
 
