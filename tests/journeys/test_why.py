@@ -303,3 +303,36 @@ async def test_what_a_host_started_a_flow_with_is_a_root() -> None:
     chain = why(session.trace, Reply())
     given = next(cause for cause in chain.causes if cause.name == "amount")
     assert (given.sentence, given.root) == ("amount = 80 was given when F was started", "host")
+
+
+async def test_an_expression_that_failed_is_part_of_the_reason() -> None:
+    """A text with a hole, a value that is an error and a branch not taken each say what failed."""
+    flow = {
+        "id": "pay",
+        "name": "Pay",
+        "primary": True,
+        "steps": [
+            {"id": "fee", "type": "SET", "variable": "fee", "value": "cargo.a.b"},
+            {
+                "id": "pick",
+                "type": "CASE",
+                "branches": {
+                    "condition: rate(fee) > 5": {"id": "high", "type": "SAY", "value": "High."},
+                    "default": {"id": "low", "type": "SAY", "value": "Low {{nothing(1)}}{{fee}}"},
+                },
+            },
+        ],
+    }
+    engine = Engine(flows=[flow], validate_on_init=False, guidance={"enabled": False})
+    session = await engine.update_activity("Pay", engine.init_session("ann", "s"))
+    told = why(await engine.trace(session), Reply(1)).text(400)
+    lines = [line.strip() for line in told.splitlines()]
+    places = {
+        line.split(" in Pay")[0]: line.rpartition(": ")[2] for line in lines if "warn" in line
+    }
+    assert places == {
+        "with a warning: {{nothing(1)}}": "nothing is not defined",
+        "with a warning: {{rate(fee) > 5}}": "rate is not defined; fee is text",
+        "with a warning: {{cargo.a.b}}": "cannot read property 'b' of undefined; cargo.a is "
+        "undefined",
+    }

@@ -78,9 +78,23 @@ def said(trace: Trace, commit: Commit, text: str, *, alone: bool) -> Cause:
     node = trace.node_of(commit)
     begin = "" if alone else f"{quoted(text)} was "
     cause = Cause(0, "said", f"{begin}{_how_said(commit, node)}", value=text, **_at(trace, commit))
+    cause.details = _warned(commit)
     if commit.flow == ROUTING or commit.phase == "closed":
         cause.root = "phrase"
     return cause
+
+
+def _warned(commit: Commit) -> tuple[str, ...]:
+    """What went wrong in a step that went on all the same: an expression that failed, mostly.
+
+    What a function raised is a cause of its own and is not told twice.
+    """
+    raised = [call.error for call in commit.calls if call.error]
+    return tuple(
+        f"with a warning: {warning}"
+        for warning in commit.warnings
+        if not any(error in warning for error in raised)
+    )
 
 
 def _how_said(commit: Commit, node: Node | None) -> str:
@@ -120,6 +134,7 @@ def value(trace: Trace, key: Key, commit: Commit, found: Found, origin: Origin) 
     cause = Cause(0, "value", "", name=name, value=found.value, **_at(trace, commit))
     cause.sentence = _how_written(trace, key, commit, found, origin)
     cause.root = _ROOTS.get(origin.how, "")
+    cause.details = _warned(commit)
     if origin.how == "started" and commit.kind == "start":
         cause.root = "host"
     if origin.how == "default":
@@ -283,7 +298,7 @@ def decision(trace: Trace, commit: Commit) -> Cause:
         cause.sentence = f"routing chose {commit.decision.chosen}" + (f": {tested}" * bool(tested))
     else:
         cause.sentence = f"{step_of_flow(commit, node)} chose {chosen_text(evidence)}"
-        cause.details = tuple(failed_texts(evidence))
+        cause.details = (*failed_texts(evidence), *_warned(commit))
     doubt = doubt_in([value for _, value in cause.read])
     if doubt:
         cause.marks = (
