@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 
+from tests.amount import IS_NIGHTLY
+
 # A busy machine makes generating slow; that says nothing about what is tested.
-settings.register_profile("saywhy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "saywhy",
+    deadline=None,
+    derandomize=not IS_NIGHTLY,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("saywhy")

@@ -86,3 +86,10 @@ def test_the_zone_of_the_machine_does_not_matter(zone: str) -> None:
         check=True,
     )
     assert json.loads(done.stdout) == list(SOURCES.values())
+
+
+@pytest.mark.parametrize(("year", "text"), [(-2, "-0002"), (-20000, "-20000"), (5, "0005")])
+def test_years_far_off_have_four_digits_at_least(run: Runner, year: int, text: str) -> None:
+    """Years before our era are written with a sign and no more noughts than others."""
+    day = f"(d => (d.setUTCFullYear({year}), [d.toString(), d.toDateString()]))(new Date(0))"
+    assert [part.split()[3] for part in run.value(day)] == [text, text]

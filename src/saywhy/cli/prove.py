@@ -16,7 +16,7 @@ MAX_SHOWN: Final = 20
 MAX_LINE: Final = 400
 
 prove = typer.Typer(
-    help="Prove on this machine what is promised: processes are killed and compared.",
+    help="Prove on this machine what is promised.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -37,7 +37,7 @@ PlantOption = Annotated[
 
 @prove.callback()
 def about() -> None:
-    """Prove on this machine what is promised: processes are killed and compared."""
+    """Prove on this machine what is promised."""
 
 
 @prove.command()

@@ -57,7 +57,7 @@
 
   function dateText(date) {
     const year = date.getUTCFullYear();
-    const digits = (year < 0 ? "-" : "") + String0(Math.abs(year)).padStart(year < 0 ? 6 : 4, "0");
+    const digits = (year < 0 ? "-" : "") + String0(Math.abs(year)).padStart(4, "0");
     return `${DAYS[date.getUTCDay()]} ${MONTHS[date.getUTCMonth()]} ${two(date.getUTCDate())} ${digits}`;
   }
 
