@@ -60,14 +60,29 @@ def test_the_list(store: Path, run: Any) -> None:
 
 
 def test_settled_at_the_next_turn(store: Path, run: Any) -> None:
-    """Without files it is noted; a second word is refused."""
+    """Without files it is noted, and listed as decided; a second word is refused."""
     done = run("unknown", "settle", "c1", "--done", '"R-1"', "--by", "bob")
     assert done.code == 0
     assert done.err == "noted; the conversation goes on with its next turn\n"
     (one,) = json.loads(run("unknown", "list", "--json").out)
+    assert (one["decided"]["how"], one["decided"]["by"]) == ("done", "bob")
+    last = run("unknown", "list").lines[-1]
+    assert last.startswith("    decided by bob at ")
+    assert last.endswith(": done; waits for the next turn")
     done = run("unknown", "settle", "c1", "--call", str(one["seq"]), "--not-done")
     assert done.code == 2
-    assert f"{one['id']} was decided before" in done.err
+    assert f"{one['id']} was decided before by bob at " in done.err
+
+
+def test_denied_at_the_next_turn(folder: Path, run: Any) -> None:
+    """Likewise what somebody denied, whoever approves it afterwards."""
+    asyncio.run(conversation(folder / STORE, {**TOOL, "approval": True}))
+    (one,) = json.loads(run("approvals", "list", "--json").out)
+    assert "decided" not in one
+    run("approvals", "deny", "c1", one["id"], "--by", "eve")
+    assert run("approvals", "list").lines[-1].endswith(": denied; waits for the next turn")
+    done = run("approvals", "approve", "c1", one["id"], "--by", "bob")
+    assert (done.code, f"{one['id']} was decided before by eve at " in done.err) == (2, True)
 
 
 def test_settled_at_once(store: Path, run: Any) -> None:

@@ -17,6 +17,7 @@ from saywhy.errors import (
     UnknownSession,
 )
 from saywhy.runtime.engine import Engine
+from saywhy.runtime.noted import PAGE as NOTED_PAGE
 from saywhy.stores.memory import MemoryStore
 from saywhy.testing import FakeClock
 from saywhy.trace.narrative import narrative
@@ -150,6 +151,37 @@ async def test_settled_by_two_at_once() -> None:
         "AlreadyDecided", "AlreadyDecided", "TurnReply",
     ]  # fmt: skip
     assert len(await desk.store.unsent()) == 1
+
+
+async def test_decisions_left_to_the_next_turn_are_listed_as_such() -> None:
+    """Until the flow follows, the list says who decided and how, and a second word is refused."""
+    desk = Desk(**APPROVAL)
+    waiting = await desk.asked()
+    other = await desk.asked("c2")
+    at = desk.clock.now()
+    assert await desk.engine.deny("c1", waiting["id"], by="eve", run=False) is None
+    word = {"how": "denied", "by": "eve", "at": at}
+    assert await desk.engine.approvals() == [{**waiting, "decided": word}, other]
+    await desk.clock.sleep(7200)  # the approval is over by now, which is no news any more
+    for run in (False, True):
+        with pytest.raises(AlreadyDecided) as raised:
+            await desk.engine.approve("c1", waiting["id"], by="bob", digest="00", run=run)
+        assert f"{waiting['id']} was decided before by eve at " in str(raised.value)
+        assert str(raised.value).endswith(": denied")
+    assert await desk.engine.approvals() == [other]
+    assert desk.charges == []
+
+
+async def test_many_words_may_wait_before_a_decision() -> None:
+    """A decision is seen as noted however many messages were taken in after it."""
+    desk = await unknown_desk()
+    (one,) = await desk.engine.unknown()
+    await desk.engine.settle("c1", not_done=True, by="bob", run=False)
+    for number in range(NOTED_PAGE + 1):
+        await desk.store.accept("c1", f"m{number}", b"{}", user_id="ann")
+    (listed,) = await desk.engine.unknown()
+    assert listed["decided"] == {"how": "not_done", "by": "bob", "at": desk.clock.now()}
+    assert {**one, "decided": listed["decided"]} == listed
 
 
 async def test_settled_without_flows() -> None:

@@ -16,6 +16,7 @@ from saywhy.cli.deciding import (
     decide,
     listed,
     moment,
+    noted_lines,
     whose,
     write_list,
 )
@@ -118,5 +119,6 @@ def _described(one: Mapping[str, Any]) -> str:
             f"{whose(one)}: {call_text(one)}{asked}",
             f"    approval {one['id']}, digest {one['digest']}",
             f"    asked {moment(one['since'])}, until {moment(one['expires'])}",
+            *noted_lines(one),
         ]
     )

@@ -144,3 +144,13 @@ def whose(one: Mapping[str, Any]) -> str:
     """The conversation and its user."""
     user = f" of {one['userId']}" if one["userId"] else ""
     return f"{one['sessionId']}{user}, turn {one['turn']}"
+
+
+def noted_lines(one: Mapping[str, Any]) -> list[str]:
+    """The line that says somebody decided already, where somebody did."""
+    if "decided" not in one:
+        return []
+    word = one["decided"]
+    who = f" by {word['by']}" if word.get("by") else ""
+    how = word["how"].replace("_", " ")
+    return [f"    decided{who} at {moment(word['at'])}: {how}; waits for the next turn"]

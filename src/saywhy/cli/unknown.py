@@ -16,6 +16,7 @@ from saywhy.cli.deciding import (
     decide,
     listed,
     moment,
+    noted_lines,
     whose,
     write_list,
 )
@@ -124,5 +125,6 @@ def _described(one: Mapping[str, Any]) -> str:
             f"{whose(one)}: {call_text(one)}, unknown since {moment(one['since'])}",
             f"    call {one['seq']}, key {one['id']}",
             f"    {one['error']}",
+            *noted_lines(one),
         ]
     )

@@ -27,6 +27,7 @@ from saywhy.flows.outside import (
 from saywhy.runtime.conversations import Conversations, TurnReply
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.machinery import Machinery, NoJournal
+from saywhy.runtime.noted import message_of, noted_in
 from saywhy.runtime.session import Session
 from saywhy.runtime.turn import TurnRun
 from saywhy.tools.arguments import errors_in, plain, refusal
@@ -54,27 +55,33 @@ class Deciding:
         """Calls of which nobody knows whether they acted, of one conversation or of all.
 
         Each has `sessionId`, `userId`, `id` (its idempotency key), `tool`, `args`, `since`, `turn`,
-        `seq` and `error`. Arguments are masked as in the record.
+        `seq` and `error`. Arguments are masked as in the record. Where somebody has decided and the
+        next turn will follow, `decided` says `how`, `at` when and `by` whom.
         """
         return await self._listed("settle", session_id)
 
     async def approvals(self, session_id: str | None = None) -> list[dict[str, Any]]:
         """Calls that wait to be approved, with their arguments as shown, `id` and `digest`.
 
-        `expires` is in milliseconds since 1970, and so is `since`.
+        `expires` is in milliseconds since 1970, and so is `since`. `decided` is as in `unknown`.
         """
         return await self._listed("approval", session_id)
 
     async def _listed(self, kind: str, session_id: str | None) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
+        noted: dict[str, dict[str, dict[str, Any]]] = {}
+        store = self._stored.store
         after = 0
-        while rows := await self._stored.store.waiting(session_id, PAGE, after):
+        while rows := await store.waiting(session_id, PAGE, after):
             after = rows[-1].number
-            found += [
-                {"sessionId": row.session_id, "userId": row.user_id, **loads_raw(row.doc)}
-                for row in rows
-                if row.kind == kind
-            ]
+            for row in rows:
+                if row.kind != kind:
+                    continue
+                if row.session_id not in noted:
+                    noted[row.session_id] = await noted_in(store, row.session_id)
+                one = {"sessionId": row.session_id, "userId": row.user_id, **loads_raw(row.doc)}
+                word = noted[row.session_id].get(message_of(one))
+                found.append({**one, "decided": word} if word else one)
         return found
 
     # ------------------------------------------------------------ settling
@@ -204,19 +211,27 @@ class Deciding:
                 "see the ids that unknown() and approvals() list, or `list` of the command line",
             )
         record = _record_of(held, kind, call)
-        self._check(record, decision, now)
+        noted = {} if held is session else await noted_in(self._stored.store, held.session_id)
+        word = noted.get(message_of(record))
+        if word is None:  # else that somebody was first is what there is to say
+            self._check(record, decision, now)
         told = {"by": by, "note": note}
         decision |= {"id": record["id"], "seq": record["seq"], "at": now}
         decision |= {name: text for name, text in told.items() if text}
         entry = Entry("", decision=decision)
         if isinstance(session, Session):
             return await self._decide_in(session, entry)
-        reply = await self._stored.decide(
-            held, entry, f"(decided) {record['id']} {record['seq']}", run
-        )
+        reply = await self._stored.decide(held, entry, message_of(record), run)
         if reply is not None and reply.repeated:
-            raise _decided_before(held, record["id"])
+            raise _decided_before(record["id"], word or await self._word(held.session_id, record))
         return reply
+
+    async def _word(self, session_id: str, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What somebody decided about this a moment ago, followed by now or still noted."""
+        noted = await noted_in(self._stored.store, session_id)
+        session = await self._stored.session(session_id)
+        followed = _known(session) if session else {}
+        return noted.get(message_of(record)) or followed.get(record["id"]) or {}
 
     async def _decide_in(self, session: Session, entry: Entry) -> Session:
         session.check(self._machinery.charts)
@@ -262,8 +277,8 @@ def _record_of(session: Session, kind: str, call: str | int | None) -> Mapping[s
     for record in open_ones:
         if call is not None and str(call) in (record["id"], str(record["seq"])):
             return record
-    if call is not None and str(call) in open_records(session.state.get(*DECIDED)):
-        raise _decided_before(session, str(call))
+    if call is not None and str(call) in _known(session):
+        raise _decided_before(str(call), _known(session)[str(call)])
     raise _nothing(session.session_id, kind, call, [view_of(record) for record in open_ones])
 
 
@@ -279,8 +294,12 @@ def _nothing(
     return NothingPending(f"{session_id} has no {what}{named} to decide", hint=hint)
 
 
-def _decided_before(session: Session, name: str) -> AlreadyDecided:
-    known = open_records(session.state.get(*DECIDED)).get(name, {})
+def _known(session: Session) -> dict[str, Any]:
+    """Decisions the flow went on with, by id."""
+    return open_records(session.state.get(*DECIDED))
+
+
+def _decided_before(name: str, known: Mapping[str, Any]) -> AlreadyDecided:
     who = f" by {known['by']}" if known.get("by") else ""
     when = f" at {iso_from_milliseconds(known['at'])}" if known.get("at") else ""
     how = f": {known['how'].replace('_', ' ')}" if known.get("how") else ""
