@@ -22,7 +22,7 @@ from saywhy.expr.methods import (
     TAKES_CALLBACK,
     TAKES_IN,
 )
-from saywhy.expr.scopes import Item, Walk, decoded
+from saywhy.expr.scopes import PATTERNS, Item, Walk, decoded
 from saywhy.expr.words import JAVASCRIPT_GLOBALS
 
 Owners: TypeAlias = frozenset[Path] | None
@@ -353,21 +353,7 @@ def _stored(target: Item) -> list[Item]:
 _ASSIGNMENTS: Final = frozenset(
     ["assignment_expression", "augmented_assignment_expression", "for_in_statement"]
 )
-_TOWARDS_VALUE: Final = _ASSIGNMENTS | frozenset(
-    [
-        "parenthesized_expression",
-        "object_pattern",
-        "array_pattern",
-        "rest_pattern",
-        "pair_pattern",
-        "assignment_pattern",
-        "object_assignment_pattern",
-        "array",
-        "object",
-        "pair",
-        "spread_element",
-    ]
-)
+_TOWARDS_VALUE: Final = _ASSIGNMENTS | PATTERNS | {"parenthesized_expression"}
 
 
 def _inside_parentheses(item: Item | None) -> Item | None:

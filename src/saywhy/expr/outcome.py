@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
 
 from saywhy.expr.chains import Path
 from saywhy.expr.changes import Change
-from saywhy.values import UNDEFINED, Value
+from saywhy.values import UNDEFINED, Value, get_path
 
 
 class Names(Protocol):
@@ -27,6 +27,25 @@ class Names(Protocol):
     def get(self, path: Path) -> Value:
         """The frozen value at `path`, `UNDEFINED` where nothing is."""
         ...
+
+
+class Given:
+    """Names that stand for given values, and no functions."""
+
+    __slots__ = ("_values",)
+
+    functions: Collection[str] = ()
+
+    def __init__(self, values: Mapping[str, Value]) -> None:
+        self._values = values
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a value."""
+        return name in self._values
+
+    def get(self, path: Path) -> Value:
+        """The value there."""
+        return get_path(self._values.get(str(path[0]), UNDEFINED), path[1:])
 
 
 class FunctionAnswer(msgspec.Struct, frozen=True):

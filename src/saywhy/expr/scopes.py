@@ -321,7 +321,7 @@ _COLLECTED: Final = (
     | _OPERATIONS
     | frozenset({"catch_clause", "finally_clause", "regex", "spread_element"})
 )
-_PATTERNS: Final = frozenset(
+PATTERNS: Final = frozenset(
     [
         "object_pattern",
         "array_pattern",
@@ -357,7 +357,7 @@ def _mode_of_child(item: Item, child: Node, field: str) -> Mode:
         return "delete"
     if kind == "parenthesized_expression" and item.mode in _WRITES:
         return item.mode
-    if kind in _PATTERNS and item.mode != "read":
+    if kind in PATTERNS and item.mode != "read":
         # In `{key: target = fallback}` the key and the fallback are not targets.
         is_target = field not in ("key", "right") and child.type != "computed_property_name"
         return item.mode if is_target else "read"

@@ -6,20 +6,20 @@ nobody is told what became of it. What must happen once belongs into a flow.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from saywhy.expr.javascript import Evaluated
-from saywhy.expr.names import Path
 from saywhy.expr.numbers import value_text
+from saywhy.expr.outcome import Given
 from saywhy.expr.template import Hole, parse_template
 from saywhy.runtime.machinery import Machinery
 from saywhy.tools.call import CallContext, ToolAnswer, call_tool
 from saywhy.tools.http.templates import PROBLEM, templates_of
 from saywhy.tools.mapped import Surroundings
 from saywhy.tools.tool import Tool
-from saywhy.values import UNDEFINED, Value, get_path
+from saywhy.values import UNDEFINED
 
 
 async def call_directly(
@@ -66,7 +66,7 @@ async def _now(fill: partial[dict[str, str]]) -> dict[str, str]:
 
 
 def _fill(machinery: Machinery, tool: Tool, templates: Mapping[str, str]) -> dict[str, str]:
-    names = _Globals(machinery.world.globals)
+    names = Given(machinery.world.globals)
     filled: dict[str, str] = {}
     for pointer, text in templates.items():
         pieces: list[str] = []
@@ -83,18 +83,3 @@ def _fill(machinery: Machinery, tool: Tool, templates: Mapping[str, str]) -> dic
             pieces.append(value_text(found.value))
         filled[pointer] = "".join(pieces)
     return filled
-
-
-class _Globals:
-    """What such an expression may read."""
-
-    functions: Collection[str] = ()
-
-    def __init__(self, values: Mapping[str, Value]) -> None:
-        self._values = values
-
-    def has(self, name: str) -> bool:
-        return name in self._values
-
-    def get(self, path: Path) -> Value:
-        return get_path(self._values.get(str(path[0]), UNDEFINED), path[1:])

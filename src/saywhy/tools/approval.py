@@ -7,15 +7,15 @@ bound to. Who is asked, and how long the answer is waited for, is the conversati
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final
 
 from saywhy.expr.javascript import Evaluated, JavaScript, Placement
-from saywhy.expr.names import Path
+from saywhy.expr.outcome import Given
 from saywhy.expr.template import condition_source
-from saywhy.values import UNDEFINED, Value, dumps, freeze, get_path, raw
+from saywhy.values import Value, dumps, freeze, raw
 
 DAY_MS: Final = 86_400_000.0
 """How long an approval is waited for unless the tool says otherwise."""
@@ -56,21 +56,6 @@ def duration_ms(given: Any) -> float | None:
     return float(match[1]) * _UNITS[match[2]] or None if match else None
 
 
-class _Names:
-    """What the expression under `when` may read."""
-
-    functions: Collection[str] = ()
-
-    def __init__(self, values: Mapping[str, Value]) -> None:
-        self._values = values
-
-    def has(self, name: str) -> bool:
-        return name in self._values
-
-    def get(self, path: Path) -> Value:
-        return get_path(self._values.get(str(path[0]), UNDEFINED), path[1:])
-
-
 def wants_approval(
     approval: Approval,
     arguments: Mapping[str, Any],
@@ -83,7 +68,7 @@ def wants_approval(
         return True
     values: dict[str, Value] = {**names, "args": freeze(arguments)}
     source = condition_source(approval.when)
-    found = (engine or JavaScript()).evaluate(source, _Names(values), now_ms=now_ms)
+    found = (engine or JavaScript()).evaluate(source, Given(values), now_ms=now_ms)
     if not isinstance(found, Evaluated):
         return True
     value = raw(found.value)

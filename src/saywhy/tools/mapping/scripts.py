@@ -7,7 +7,7 @@ not once for every item of a list.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache, partial
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from saywhy.expr.javascript import (
     Raised,
     Suspended,
 )
+from saywhy.expr.outcome import Given
 from saywhy.tools.invocation import FUNCTION_ERRORS, fault_of
 from saywhy.tools.mapping.run import MAX_LATE, Failed, Run, size_of, tree_of
 from saywhy.tools.positional import positional_of
@@ -43,27 +44,9 @@ ISO: Final = "new Date(value).toISOString()"
 _LATE_KINDS: Final = frozenset({"TimeLimit", "MemoryLimit"})
 
 
-class ScriptNames:
-    """The few values a script of ours works on."""
-
-    __slots__ = ("_values",)
-    functions: Collection[str] = ()
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self._values = values
-
-    def has(self, name: str) -> bool:
-        """Whether it is one of the values."""
-        return name in self._values
-
-    def get(self, path: tuple[str | int, ...]) -> Any:
-        """The value, `UNDEFINED` for the standard objects."""
-        return get_path(self._values, path)
-
-
 def script(run: Run, source: str, **values: Any) -> Any:
     """The value of one of the scripts above. Raises `Failed`."""
-    found = _evaluated(run, source, ScriptNames(values), ())
+    found = _evaluated(run, source, Given(values), ())
     assert not isinstance(found, Suspended), "the scripts call no approved function"
     if isinstance(found, Raised):
         raise _failed(run, found)
@@ -72,7 +55,7 @@ def script(run: Run, source: str, **values: Any) -> Any:
 
 def pattern_fault(pattern: str, flags: str = "") -> str:
     """Why `pattern` with `flags` is no regular expression; empty when it is one."""
-    names = ScriptNames({"pattern": pattern, "flags": flags})
+    names = Given({"pattern": pattern, "flags": flags})
     found = default_engine().evaluate(IS_PATTERN, names)
     return found.message if isinstance(found, Raised) else ""
 
