@@ -33,6 +33,9 @@ MAX_COMPILED: Final = 1_000_000
 LOOK_EVERY: Final = 256
 """Evaluations between two looks at how much memory a process has."""
 
+PIPE_BYTES: Final = 1 << 20
+"""Room in a pipe, on systems that let it be chosen: a large message passes in one go."""
+
 _KEPT_VARIABLES: Final = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """Where the system looks for Python's own libraries: all that a process learns of this one."""
 
@@ -299,6 +302,7 @@ def _started() -> subprocess.Popen[bytes]:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
+            pipesize=PIPE_BYTES,
             close_fds=True,
             cwd="/",
             env={name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ},
