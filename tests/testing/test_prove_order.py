@@ -14,11 +14,16 @@ pytestmark = pytest.mark.slow
 def test_two_processes_race_for_one_conversation() -> None:
     """Ten clients send each message three times: one turn each, in order, nothing done twice."""
     messages = examples(2, 20)
-    proof = prove_order(messages=messages)
-    assert proof.wrong == []
-    assert (proof.messages, proof.turns, proof.effects) == (10 * messages,) * 3
-    assert proof.delivered == 30 * messages
-    assert proof.processes == 2
+    processes = 0
+    for seed in range(5):  # on a busy machine one of the two may be done before the other's turn
+        proof = prove_order(messages=messages, seed=seed)
+        assert proof.wrong == []
+        assert (proof.messages, proof.turns, proof.effects) == (10 * messages,) * 3
+        assert proof.delivered == 30 * messages
+        processes = max(processes, proof.processes)
+        if processes == 2:
+            break
+    assert processes == 2
 
 
 def test_the_command_and_its_plant(capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,6 +34,7 @@ from saywhy.testing.prove.seam import Seam, planted
 from saywhy.values import loads_raw
 
 POLL_SECONDS: Final = 0.002
+START_SECONDS: Final = 30.0
 FUNCTION: Final = "function"
 """The place of an approved function that is awaited, for faults."""
 RACE_WORDS: Final = "Prove order"
@@ -71,6 +72,8 @@ class Race(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     lease_seconds: float = 2.0
     pause_seconds: float = 0.002
     wait_seconds: float = 120.0
+    racers: int = 1
+    """Processes in the race; each waits at the start until all are there."""
 
 
 class Ended(msgspec.Struct, frozen=True):
@@ -189,6 +192,10 @@ async def deliver(race: Race) -> None:
             await asyncio.gather(*(send(message_id) for _ in range(copies)))
 
     async with engine:
+        ledger.note("ready")
+        ends = time.monotonic() + START_SECONDS
+        while len(ledger.entries("ready")) < race.racers and time.monotonic() < ends:  # noqa: ASYNC110 - it is a file
+            await asyncio.sleep(POLL_SECONDS)
         await asyncio.gather(*(be(messages) for messages in race.clients))
 
 

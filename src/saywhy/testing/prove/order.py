@@ -79,6 +79,7 @@ def prove_order(
                     ledger=str(place.ledger.path),
                     session=SESSION,
                     clients=share,
+                    racers=PROCESSES,
                     plant=plant,
                 )
             )
