@@ -156,9 +156,9 @@ async def call_tool(
     is cancelled meanwhile. HTTP tools go out through `http`; `filled` has the texts of the
     expressions in their definition. A response mapping may use what is in `surroundings`.
     """
-    tool, kind = _found(registry, name)
-    if tool is None or not callable(kind):
-        return await _missing(registry, name, tool, around if resumed else None)
+    tool = registry.find(name)
+    if tool is None:
+        return await _missing(registry, name, around if resumed else None)
     guards = guards or Guards()
     if not resumed:
         refused = await _turned_down(tool, context, guards, limiter, clock, counted=counted)
@@ -183,18 +183,16 @@ async def call_tool(
     )
 
     async def carry_out() -> ToolAnswer:
-        outcome = await kind(invocation)
+        outcome = await KINDS[tool.implementation.type](invocation)
         return _answer(tool, given, outcome, tuple(attempts))
 
     answer = await guards.make(invocation, carry_out, around, resumed=resumed)
     return await _finished(invocation, answer, surroundings)
 
 
-async def _missing(
-    registry: Registry, name: str, tool: Tool | None, around: Around | None
-) -> ToolAnswer:
+async def _missing(registry: Registry, name: str, around: Around | None) -> ToolAnswer:
     """What becomes of a call of nothing. With `around` it was there when it was asked."""
-    refused = _not_there(registry, name, tool)
+    refused = _refused(f"Tool {name} not found in registry", registry.hint(name))
     return refused if around is None else await around(_given(refused))
 
 
@@ -257,20 +255,6 @@ def _given(answer: ToolAnswer) -> Callable[[], Awaitable[ToolAnswer]]:
         return answer
 
     return call
-
-
-def _found(registry: Registry, name: str) -> tuple[Tool | None, Kind | None]:
-    tool = registry.find(name)
-    return tool, KINDS.get(tool.implementation.type) if tool else None
-
-
-def _not_there(registry: Registry, name: str, tool: Tool | None) -> ToolAnswer:
-    if tool is None:
-        return _refused(f"Tool {name} not found in registry", registry.hint(name))
-    return _refused(
-        f"{tool.implementation.type.upper()} tools are not available in this version",
-        f"make {tool.id} a local tool, or a mock while trying the flow out",
-    )
 
 
 async def _unapproved(
