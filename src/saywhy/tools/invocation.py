@@ -86,6 +86,15 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments afterwards, where the tool may have changed them."""
 
 
+DOUBT: Final = "the request was sent; its effect may have happened"
+"""The hint where nobody knows what became of a call that went out."""
+
+
+def refused(message: str, hint: str) -> Outcome:
+    """Nothing was sent."""
+    return Outcome(fault=message, hint=hint, refused=True)
+
+
 Kind: TypeAlias = Callable[[Invocation], Awaitable[Outcome]]
 
 

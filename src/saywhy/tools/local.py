@@ -19,7 +19,14 @@ import msgspec
 
 from saywhy.errors import did_you_mean
 from saywhy.tools.arguments import plain
-from saywhy.tools.invocation import PLAIN_ERRORS, Invocation, Outcome, fault_of, is_running
+from saywhy.tools.invocation import (
+    PLAIN_ERRORS,
+    Invocation,
+    Outcome,
+    fault_of,
+    is_running,
+    refused,
+)
 from saywhy.tools.signature import CONTEXT, is_async, is_quick
 from saywhy.tools.threads import GRACE_SECONDS, SHARED, Job, TooManyLost
 from saywhy.tools.tool import Tool
@@ -49,11 +56,10 @@ async def invoke(invocation: Invocation) -> Outcome:
     name = tool.implementation.function
     function = tool.function or invocation.functions.get(name)
     if function is None:
-        return Outcome(
-            fault=f'Function "{name}" not found in approved functions registry',
-            hint=did_you_mean(name, tuple(invocation.functions))
+        return refused(
+            f'Function "{name}" not found in approved functions registry',
+            did_you_mean(name, tuple(invocation.functions))
             or f"hand the engine a function under the name {name}",
-            refused=True,
         )
     outcome = await _attempt(invocation, function)
     for _ in range(tool.implementation.retries):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
-from saywhy.errors import DefinitionError, Place, Problem, did_you_mean
-from saywhy.tools.tool import Tool, tool_from_definition
+from saywhy.errors import DefinitionError, Problem, did_you_mean
+from saywhy.tools.tool import Tool
 
 
 class Registry:
@@ -49,36 +48,3 @@ def _twice(tool: Tool, first: Tool) -> Problem:
         tool.place,
         hint=f"the other one is at {first.place}; rename one of them",
     )
-
-
-def registry_from_definitions(
-    raw: Any, place_of: Callable[[str], Place] = lambda pointer: Place(pointer=pointer)
-) -> Registry:
-    """The tools of a library: a list of definitions, or an object with such a list as `tools`.
-
-    All problems of all definitions are raised together. `place_of` turns a JSON pointer into a
-    place, for loaders that know lines.
-    """
-    wrapped = isinstance(raw, Mapping)
-    base = "/tools" if wrapped else ""
-    items = raw.get("tools") if wrapped else raw
-    if not isinstance(items, list | tuple):
-        raise DefinitionError(
-            [
-                Problem(
-                    "a tool library is a list of tools",
-                    place_of(base),
-                    hint='write [{"id": …}, …] or {"tools": [{"id": …}, …]}',
-                )
-            ]
-        )
-    tools: list[Tool] = []
-    problems: list[Problem] = []
-    for number, item in enumerate(items):
-        try:
-            tools.append(tool_from_definition(item, place_of(f"{base}/{number}")))
-        except DefinitionError as error:
-            problems.extend(error.problems)
-    if problems:
-        raise DefinitionError(problems)
-    return Registry(tools)

@@ -18,7 +18,7 @@ from saywhy.tools.http.progress import Progress
 from saywhy.tools.http.request import WITHOUT_BODY, HttpRequest, build
 from saywhy.tools.http.secrets import masked
 from saywhy.tools.http.trouble import HttpTrouble
-from saywhy.tools.invocation import Invocation, Outcome
+from saywhy.tools.invocation import DOUBT, Invocation, Outcome, refused
 
 
 class _Attempt(msgspec.Struct, frozen=True):
@@ -34,7 +34,7 @@ async def invoke(invocation: Invocation) -> Outcome:
     client = invocation.http
     tool = invocation.tool
     if client is None:
-        return _refused("HTTP tools need a client to call with", "hand in http=HttpClient()")
+        return refused("HTTP tools need a client to call with", "hand in http=HttpClient()")
     try:
         request = build(
             tool,
@@ -44,15 +44,11 @@ async def invoke(invocation: Invocation) -> Outcome:
             user_agent=client.settings.user_agent,
         )
     except Unfit as unfit:
-        return _refused(unfit.message, unfit.hint)
+        return refused(unfit.message, unfit.hint)
     refusal = client.refusal(request)
     if refusal is not None:
-        return _refused(masked(refusal.message, request.secrets), refusal.hint)
+        return refused(masked(refusal.message, request.secrets), refusal.hint)
     return await _attempts(invocation, client, request)
-
-
-def _refused(message: str, hint: str) -> Outcome:
-    return Outcome(fault=message, hint=hint, refused=True)
 
 
 async def _attempts(invocation: Invocation, client: HttpClient, request: HttpRequest) -> Outcome:
@@ -120,7 +116,7 @@ def _failed(
     unknown = acts and doubtful
     hint = trouble.hint
     if unknown and not hint:
-        hint = "the request was sent; its effect may have happened"
+        hint = DOUBT
     outcome = Outcome(
         fault=masked(trouble.message, request.secrets),
         fault_name=trouble.name,

@@ -16,7 +16,7 @@ from saywhy.tools.http.pause import pause_seconds
 from saywhy.tools.http.secrets import masked
 from saywhy.tools.http.templates import filled_or_unfit
 from saywhy.tools.http.texts import json_text
-from saywhy.tools.invocation import Invocation, Outcome
+from saywhy.tools.invocation import DOUBT, Invocation, Outcome, refused
 from saywhy.tools.mcp.answer import read_answer
 from saywhy.tools.mcp.client import McpClient
 from saywhy.tools.mcp.connection import Connection, require_sdk
@@ -31,22 +31,18 @@ KEY: Final = "saywhy/idempotencyKey"
 async def invoke(invocation: Invocation) -> Outcome:
     """The answer of the server as a value, or what went wrong, without any secret in it."""
     if invocation.http is None:
-        return _refused("MCP tools need a client to call with", "hand in http=HttpClient()")
+        return refused("MCP tools need a client to call with", "hand in http=HttpClient()")
     client = invocation.http.mcp
     try:
         require_sdk()
         definition = filled_or_unfit(invocation.tool, invocation.filled or {})
     except (Unfit, CallerError) as unfit:
-        return _refused(unfit.message, unfit.hint)
+        return refused(unfit.message, unfit.hint)
     server = server_of(definition["implementation"]["server"])
     refusal = client.refusal(server)
     if refusal is not None:
-        return _refused(masked(refusal.message, server.secrets), refusal.hint)
+        return refused(masked(refusal.message, server.secrets), refusal.hint)
     return await _attempts(invocation, client, server)
-
-
-def _refused(message: str, hint: str) -> Outcome:
-    return Outcome(fault=message, hint=hint, refused=True)
 
 
 async def _attempts(invocation: Invocation, client: McpClient, server: McpServer) -> Outcome:
@@ -141,7 +137,7 @@ class _Attempt:
         unknown = trouble.doubtful and self.invocation.tool.effect != "reads"
         hint = trouble.hint
         if unknown and not hint:
-            hint = "the request was sent; its effect may have happened"
+            hint = DOUBT
         return Outcome(
             fault=masked(trouble.message, self.server.secrets),
             fault_name=trouble.name,
