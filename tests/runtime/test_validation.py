@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from saywhy.errors import DefinitionError
+from saywhy.errors import DefinitionError, UnknownFlow
 from saywhy.flows.load import load_definitions
 from saywhy.runtime.validation import report_of
 from tests.flows.conftest import Lines, ask, engine_of, flow, local_tool, say, use
@@ -48,6 +48,21 @@ def test_construction_logs_what_validate_finds() -> None:
     quiet = Lines()
     engine_of(flow({"type": "SAY"}, primary=True), logger=quiet)
     assert quiet.lines == []
+
+
+def test_reports_by_flow_know_what_was_handed_over() -> None:
+    """One flow with those it leads to, or all of them, with the engine's globals and functions."""
+    greets = flow(say("{{greet(name)}}"), name="Main", primary=True, prompt="P", description="D")
+    engine = engine_of(greets, globals={"name": "Ann"}, functions={"greet": str})
+    report = engine.validate_flow("Main")
+    assert report["isValid"], report["errors"]
+    assert report["visitedFlows"] == [engine.library.flows[0].id]
+    assert engine.validate_all_flows()["isValid"]
+    without = engine_of(greets, globals={"name": "Ann"}, functions={"other": str})
+    (error,) = without.validate_flow("Main")["errors"]
+    assert 'no approved function is called "greet"' in error
+    with pytest.raises(UnknownFlow, match="Mian"):
+        engine.validate_flow("Mian")
 
 
 def test_strict_refuses_errors() -> None:

@@ -20,6 +20,7 @@ from saywhy.flows.guidance import Guidance
 from saywhy.flows.load import load_definitions
 from saywhy.flows.model import Library
 from saywhy.flows.phrases import Phrases
+from saywhy.flows.report import validate_all, validate_flow
 from saywhy.flows.steps import flow_language
 from saywhy.flows.turn import routing_chart, routing_language
 from saywhy.flows.world import ErrorText, Options, World
@@ -230,8 +231,23 @@ class Engine(Deciding):
 
     def validate(self) -> Report:
         """Every problem in the flows and tools, with figures; the same as at construction."""
-        given = self._globals if len(self._globals) else None
-        return report_of(self.library, self._functions, given)
+        return report_of(self.library, self._functions, self._globals or None)
+
+    def validate_flow(self, name_or_id: str) -> dict[str, Any]:
+        """The report of one flow and those it leads to; `flows.report` has its keys.
+
+        Raises `UnknownFlow`. spec: flow-engine 7
+        """
+        return validate_flow(self.library, name_or_id, **self._given)
+
+    def validate_all_flows(self) -> dict[str, Any]:
+        """Such a report for each flow that a conversation can begin with. spec: flow-engine 7"""
+        return validate_all(self.library, **self._given)
+
+    @property
+    def _given(self) -> dict[str, Any]:
+        """The names handed over, as the reports take them; None where there were none."""
+        return {"functions": self._functions or None, "globals": self._globals or None}
 
     @property
     def problems(self) -> tuple[Problem, ...]:
