@@ -6,7 +6,9 @@ argument; below it are whole evaluations, from the text of the expression to its
 the bare one take turns, so that both see the same machine, and a ratio is that of neighbours.
 
 Both pay for waking up another process. Between idle cores that is nearly all of it and the ratios
-come close to 1; on one busy core it is little, and the ratios are at their largest.
+come close to 1; on one core it is little, and the ratios are at their largest. Left alone, the
+system puts the one here and the other there, and the ratio is that of the places; so all of them
+are kept on one core, and then the program on one and both processes on another.
 """
 
 from __future__ import annotations
@@ -89,16 +91,39 @@ class Bare:
 
 
 def run() -> list[Figure]:
+    """On one core, and between two where the system lets a program choose."""
+    if not hasattr(os, "sched_setaffinity"):
+        return measured("")
+    allowed = os.sched_getaffinity(0)
+    here, there = min(allowed), max(allowed)
+    try:
+        figures = on_cores({here}, {here}, "one core")
+        return figures + (on_cores({here}, {there}, "two cores") if here != there else [])
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+def on_cores(program: set[int], processes: set[int], label: str) -> list[Figure]:
+    """The figures with the program and the processes where they are told to be."""
+    os.sched_setaffinity(0, processes)  # a process begins where the one is that starts it
+    return measured(f", {label}", lambda: os.sched_setaffinity(0, program))
+
+
+def measured(where: str, started: Callable[[], None] = lambda: None) -> list[Figure]:
+    """All figures, each name ending in `where`; `started` is called when the processes run."""
     figures: list[Figure] = []
     engine, bare, own = Isolated(size=1), Bare(), Process(Limits(), Watch(2.0))
     try:
+        engine.evaluate("1", Variables(10))
+        started()
         for size in SIZES:
-            figures += round_trip(own, bare, size, RUNS if size < 100_000 else RUNS // 5)
+            runs = RUNS if size < 100_000 else RUNS // 5
+            figures += round_trip(own, bare, size, where, runs)
         for label, source in SOURCES.items():
             names = Variables(2_000)
             body = bytes(100)
             figures += beside(
-                label,
+                f"{label}{where}",
                 lambda source=source, names=names: engine.evaluate(source, names),
                 lambda body=body: bare.exchange(body),
                 RUNS,
@@ -110,12 +135,12 @@ def run() -> list[Figure]:
     return figures
 
 
-def round_trip(own: Process, bare: Bare, size: int, runs: int = RUNS) -> list[Figure]:
+def round_trip(own: Process, bare: Bare, size: int, where: str, runs: int) -> list[Figure]:
     """A text of `size` bytes to the process and back, and as many bytes through a bare pipe."""
     argument = ("x" * size,)
     body = bytes(len(marshal.dumps((1, argument))))
     return beside(
-        f"round trip, {size} bytes",
+        f"round trip, {size} bytes{where}",
         lambda: own.ask(1, OWN_ECHO, argument),
         lambda: bare.exchange(body),
         runs,
