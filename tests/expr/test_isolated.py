@@ -401,7 +401,7 @@ def test_a_round_trip_costs_little_more_than_a_bare_pipe() -> None:
     while len(ratios) < 8 and min(ratios, default=4) >= 4:
         own, bare = Process(Limits(), Watch(2.0)), Bare()
         try:
-            ratios.append(round_trip(own, bare, 100, runs=30)[2]["median"])
+            ratios.append(round_trip(own, bare, 100, "", runs=30)[2]["median"])
         finally:
             own.end()
             bare.close()
