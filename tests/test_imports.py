@@ -25,6 +25,7 @@ ROWS = {
     "values": 0,
     "messages": 0,
     "clock": 0,
+    "host": 0,
     "expr": 1,
     "chart": 1,
     "models": 1,

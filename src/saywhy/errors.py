@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
+
+SHOWN_REPLY: Final = 200
+"""So many characters of a model's reply stand in the message about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +342,38 @@ class ModelError(OutsideError):
     """A model call failed or took too long. spec: flow-engine 1.6"""
 
     name = "Error"
+
+
+class InvalidReply(ModelError):
+    """A model was to reply with JSON and did not. `reply` is what it wrote instead."""
+
+    def __init__(self, reply: str) -> None:
+        self.reply = reply
+        shown = " ".join(reply.split())
+        shown = shown if len(shown) <= SHOWN_REPLY else shown[:SHOWN_REPLY] + " …"
+        super().__init__(
+            f"Invalid JSON response from AI: {shown or '(empty)'}",
+            hint="hand the JSON schema of the call to the model, or use one that keeps to it",
+        )
+
+
+class UnansweredQuestion(ModelError):
+    """A classifier left a question open, so its answer counts for nothing. Ask a text model.
+
+    `question` is the id of the question, `answer` what stood there, if anything did.
+    """
+
+    name = "UnansweredQuestion"
+
+    def __init__(self, question: str, answer: object = None, *, asks: str = "") -> None:
+        self.question = question
+        self.answer = answer
+        found = "has no answer" if answer is None else f"was answered {answer!r}"
+        about = f" ({asks})" if asks else ""
+        super().__init__(
+            f'question "{question}"{about} {found}; it wants a number from 0 to 1',
+            hint="answer every question with the probability of yes, or ask a text model instead",
+        )
 
 
 class MappingError(OutsideError):

@@ -1,0 +1,102 @@
+"""Which form the reply of a text model should have, as the JSON schemas of our calls.
+
+A schema travels as JSON text in the wrapper that chat-completions servers take as
+`response_format`. Whether a server gets it is decided in `body.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from saywhy.host.options import ParameterOption
+from saywhy.values import dumps
+
+DETECT_FLOW: Final = "detect_flow"
+"""The name of the single call's schema. Its parameters are open, so no server can enforce it."""
+
+SELECT_FLOW: Final = "select_flow"
+EXTRACT_PARAMETERS: Final = "extract_parameters"
+
+NO_FLOW: Final = "None"
+"""What a reply names where no flow fits."""
+
+MOST_NAMES: Final = 200
+"""Up to so many flows a schema lists their names; servers limit how long such lists may be."""
+
+JSON_TYPES: Final = frozenset({"string", "number", "integer", "boolean"})
+
+
+def wrapped(name: str, schema: Mapping[str, Any], *, strict: bool) -> str:
+    """The schema as a `json_schema` response format, in JSON text."""
+    inner = {"name": name, "strict": strict, "schema": schema}
+    return dumps({"type": "json_schema", "json_schema": inner}).decode()
+
+
+DETECT_FLOW_SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {"flowName": {"type": "string"}, "parameters": {"type": "object"}},
+    "required": ["flowName", "parameters"],
+}
+
+
+def select_flow_schema(names: Sequence[str]) -> dict[str, Any]:
+    """The schema of stage 1: the name of a flow, or `None`."""
+    name: dict[str, Any] = {"type": "string"}
+    if len(names) <= MOST_NAMES:
+        name["enum"] = list(dict.fromkeys([*names, NO_FLOW]))
+    return _closed({"flowName": name})
+
+
+def extract_parameters_schema(parameters: Iterable[ParameterOption]) -> dict[str, Any]:
+    """The schema of stage 2: every parameter, null where the user has not stated it."""
+    return _closed({"parameters": _closed({option.name: _value(option) for option in parameters})})
+
+
+def is_enforceable(parameters: Iterable[ParameterOption]) -> bool:
+    """Whether a server can hold a reply to the schema: not where a list or an object is asked."""
+    return all(option.type in JSON_TYPES for option in parameters)
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _value(option: ParameterOption) -> dict[str, Any]:
+    shape: dict[str, Any] = {"type": [option.type, "null"]}
+    if option.description:
+        shape["description"] = option.description
+    if option.enum:
+        shape["enum"] = [*option.enum, None]
+    return shape
+
+
+# ------------------------------------------------------------------ reading
+
+
+def parse_schema_arg(schema: str | Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The third argument of a model call as a dict; None where it is absent or no JSON object."""
+    if isinstance(schema, Mapping):
+        return dict(schema)
+    if not schema:
+        return None
+    try:
+        found = msgspec.json.decode(schema)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def schema_name(schema: str | Mapping[str, Any] | None) -> str:
+    """The name of the schema in the third argument; empty where it has none."""
+    found = parse_schema_arg(schema) or {}
+    inner = found.get("json_schema")
+    name = inner.get("name") if isinstance(inner, Mapping) else None
+    return name if isinstance(name, str) else ""
