@@ -15,7 +15,7 @@ from saywhy.errors import UnknownFlow
 from saywhy.host.shapes import FlowShape, ParameterShape
 
 
-class ParameterOption(msgspec.Struct, frozen=True):
+class ParameterOption(msgspec.Struct, frozen=True, gc=False):
     """A value that detection may find in the user's words."""
 
     name: str
@@ -27,7 +27,7 @@ class ParameterOption(msgspec.Struct, frozen=True):
     """The flow's own: never shown to a model, never taken from one."""
 
 
-class FlowOption(msgspec.Struct, frozen=True):
+class FlowOption(msgspec.Struct, frozen=True, gc=False):
     """A flow that may be chosen."""
 
     id: str
@@ -41,7 +41,7 @@ class FlowOption(msgspec.Struct, frozen=True):
     @property
     def askable(self) -> tuple[ParameterOption, ...]:
         """The parameters that may be asked for."""
-        return tuple(option for option in self.parameters if not option.internal)
+        return tuple([option for option in self.parameters if not option.internal])
 
     def parameter(self, name: str) -> ParameterOption | None:
         """The declared parameter of this name, internal ones too."""
@@ -60,6 +60,13 @@ def flows_of(source: Flows) -> tuple[FlowOption, ...]:
     if not isinstance(found, Sequence) or isinstance(found, str):
         return ()
     return tuple(_flow(item) for item in found if isinstance(item, Mapping))
+
+
+def is_about_one_flow(source: Flows) -> bool:
+    """Whether `source` is a request of stage 2."""
+    if not isinstance(source, Mapping):
+        return False
+    return cast("Mapping[str, Any]", source).get("task") == "extract_parameters"
 
 
 def match_flow(name: str, flows: Iterable[FlowOption]) -> FlowOption | None:

@@ -39,15 +39,16 @@ CHOICE_RULES: Final = (
     "take the one whose description is closest.",
 )
 VALUE_RULES: Final = (
-    "Give a parameter only if the user has stated its value. Never guess one, and never take it "
-    "from a description or an example.",
-    'Where "one of" is listed, give one of these values, spelled as listed, or leave it out.',
+    "Count as stated only what the user has said. Never guess a value, and never take one from a "
+    "description or an example.",
+    'Where "one of" is listed, a value is one of these, spelled as listed.',
     "Numbers are JSON numbers without units, yes and no are true and false.",
 )
 
 _DETECT_RULES: Final = (
     *CHOICE_RULES,
-    "Fill in parameters of the chosen flow alone, and only such as are listed for it.",
+    "Fill in the listed parameters of the chosen flow that the user has stated. Leave out every "
+    "other one.",
     *VALUE_RULES,
     DATA_RULE,
 )
@@ -80,14 +81,16 @@ def build_detect_flow_request(
 
     `conversation` is the last turn, oldest first, as `{role, content}`.
     """
-    words, said, offered = input.strip(), chat(conversation), tuple(flows)
+    words, said = input.strip(), chat(conversation)
+    offered = [(flow, flow.askable) for flow in flows]
     request: DetectionRequest = {
         "task": "detect_flow",
         "input": words,
         "conversation": said,
-        "flows": [flow_shape(flow, flow.askable) for flow in offered],
+        "flows": [flow_shape(flow, asked) for flow, asked in offered],
     }
-    user = user_text(words, said, "available-flows", [flow_line(flow) for flow in offered])
+    lines = [flow_line(flow, asked) for flow, asked in offered]
+    user = user_text(words, said, "available-flows", lines)
     return DetectionCall(_DETECT_SYSTEM, user, _DETECT_SCHEMA, request)
 
 
@@ -110,8 +113,8 @@ def user_text(words: str, said: Sequence[Said], tag: str, lines: Iterable[str]) 
     return f"<chat-history>\n{turns}\n</chat-history>\n\n{text}"
 
 
-def flow_line(flow: FlowOption) -> str:
-    """A flow with its parameters on one line."""
+def flow_line(flow: FlowOption, asked: Iterable[ParameterOption]) -> str:
+    """A flow on one line, with the parameters that may be asked for."""
     line = f"- {flow.name}: {one_line(flow.description)} [risk: {flow.risk_level or 'unknown'}]"
     shown = "; ".join([parameter_text(option) for option in flow.parameters if not option.internal])
     return f"{line} parameters: {shown}" if shown else line

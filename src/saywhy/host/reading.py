@@ -98,7 +98,7 @@ def decode_detect_flow_reply(flows: Flows, reply: Reply) -> FlowChoice:
 
     Raises `InvalidReply` where there is no JSON object in it.
     """
-    found = _object(reply, "flowName")
+    found = object_in(reply, "flowName")
     choice = _chosen(flows_of(flows), found.get("flowName"))
     if choice.flow is None:
         return choice
@@ -111,7 +111,7 @@ def decode_flow_llm(flows: Flows, reply: Reply) -> FlowChoice:
 
     Raises `InvalidReply` where there is no JSON object in it.
     """
-    return _chosen(flows_of(flows), _object(reply, "flowName").get("flowName"))
+    return _chosen(flows_of(flows), object_in(reply, "flowName").get("flowName"))
 
 
 def decode_parameters_llm(flow: Flows | FlowOption, reply: Reply) -> ParameterChoice:
@@ -119,7 +119,7 @@ def decode_parameters_llm(flow: Flows | FlowOption, reply: Reply) -> ParameterCh
 
     Raises `InvalidReply` where there is no JSON object in it.
     """
-    found = _object(reply, "parameters").get("parameters")
+    found = object_in(reply, "parameters").get("parameters")
     return ParameterChoice(*check_parameters(the_flow(flow), found))
 
 
@@ -141,7 +141,7 @@ def _chosen(flows: Sequence[FlowOption], said: Any) -> FlowChoice:
 # ------------------------------------------------------------------ the JSON in a text
 
 
-def _object(reply: Reply, wanted: str) -> Mapping[str, Any]:
+def object_in(reply: Reply, wanted: str) -> Mapping[str, Any]:
     """The object in a reply: the outermost braces, else the first object that has `wanted`.
 
     That also takes off the fences and the words that models put around it.
