@@ -81,14 +81,25 @@ def take_input(scope: Scope, answer: Answer) -> str:
     return text
 
 
+def note_words(scope: Scope) -> None:
+    """Note the words that were taken in before as read once more."""
+    _, message = scope.kept("input")
+    scope.reads.append(("input", str(message)))
+
+
 def store(scope: Scope, field: str, text: str) -> None:
     """Put an answer in its variable. A sensitive one is masked in every record from here on."""
-    if scope.kept("pii") and text:
-        scope.secrets = (text,)
-        known = scope.peek(SECRETS) or ()
-        scope.staged[SECRETS] = freeze([*known, text])  # no operation: a record would tell it
+    hide(scope, text)
     if field:
         scope.set((scope.frame.scope, field), text)
+
+
+def hide(scope: Scope, text: str) -> None:
+    """Where the answer is sensitive: no record of this step or a later one shows it."""
+    if scope.kept("pii") and text:
+        scope.secrets = (*scope.secrets, text)
+        known = scope.peek(SECRETS) or ()
+        scope.staged[SECRETS] = freeze([*known, text])  # no operation: a record would tell it
 
 
 def is_secret(scope: Scope, field: str) -> bool:
@@ -120,9 +131,14 @@ def shaped(world: World, node: Node, scope: Scope, text: str) -> str:
 
 
 def _as_said(scope: Scope, text: str) -> str:
-    """Words that nothing here can make clearer; the record says that they were left alone."""
+    """Words that only a model can make clearer."""
     scope.facts["as_said"] = True
     return text
+
+
+def is_to_be_cleaned(world: World, scope: Scope) -> bool:
+    """Whether a spoken answer was left as it was said, and there is a model to clean it."""
+    return world.has_model and bool(scope.facts.get("as_said"))
 
 
 def _number(value: Any) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from saywhy.chart.model import Node
 from saywhy.chart.outcome import Answer, Goto, Outcome
 from saywhy.chart.scope import Scope
-from saywhy.flows import answers
+from saywhy.flows import answers, spoken
 from saywhy.flows.evaluate import say_text
 from saywhy.flows.frames import below_root
 from saywhy.flows.guidance import Pieces
@@ -55,9 +55,25 @@ def take_answer(world: World, node: Node, scope: Scope, answer: Answer) -> Outco
     """Store the user's words, trimmed and otherwise exactly as typed, and check them."""
     asked = scope.asked
     field = answers.field_of(asked) if asked else str(node.spec.get("variable") or "")
-    text = answers.shaped(world, node, scope, str(answer.value or "").strip())
+    if asked is not None and asked.kind == "model":
+        answers.note_words(scope)
+        answers.store(scope, field, spoken.cleaned(asked, answer))
+        return _checked(world, node, scope)
+    said = str(answer.value or "").strip()
+    text = answers.shaped(world, node, scope, said)
+    question = scope.kept("question")
     answers.take_input(scope, answer)
+    if field and answers.is_to_be_cleaned(world, scope):
+        cleaning = spoken.cleaning(question, text, field=field)
+        if cleaning is not None:
+            answers.hide(scope, text)
+            return cleaning
     answers.store(scope, field, text)
+    return _checked(world, node, scope)
+
+
+def _checked(world: World, node: Node, scope: Scope) -> Outcome:
+    """Go on with an answer that passes its checks, or ask for it again."""
     if "inputValidation" in node.spec:
         problem = first_problem(world, node, scope)
         if problem is not None:

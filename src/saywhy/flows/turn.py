@@ -12,19 +12,18 @@ from typing import Any, Final
 
 import msgspec
 
-from saywhy.chart.commit import Condition, Decision, Op
+from saywhy.chart.commit import Op
 from saywhy.chart.cursor import Cursor, Frame
 from saywhy.chart.machine import Language, Step
 from saywhy.chart.model import Chart, Node
 from saywhy.chart.outcome import Answer, Call, Goto, Need, Outcome, Return
 from saywhy.chart.scope import Scope
-from saywhy.flows import commands, intent, outside
+from saywhy.flows import analysis, commands, intent, outside
 from saywhy.flows.answers import withdraw_keypad
-from saywhy.flows.frames import OUTCOME, frame_data, set_variables
 from saywhy.flows.model import Flow
+from saywhy.flows.modelled import ask_model
 from saywhy.flows.speech import (
     QUEUE,
-    REPLY,
     TENTATIVE,
     deliver,
     here,
@@ -32,8 +31,9 @@ from saywhy.flows.speech import (
     prompt_for,
     queue_text,
 )
+from saywhy.flows.starting import Starter, forget, named, opened, words
 from saywhy.flows.world import World
-from saywhy.values import UNDEFINED, Key, freeze
+from saywhy.values import UNDEFINED, freeze
 
 ROUTING: Final = "(routing)"
 
@@ -44,6 +44,8 @@ NODES: Final = (
     ("resume", "hand it to the flow that waits"),
     ("start", "start the flow the host asks for"),
     ("intent", "which flow fits?"),
+    ("parameters", "with which parameters?"),
+    ("language", "in which language?"),
     ("open", "start that flow"),
     ("decide", "what was decided about a call"),
 )
@@ -60,16 +62,18 @@ def routing_chart() -> Chart:
 
 def routing_language(world: World) -> Language:
     """What the routing chart does. The cursor of the flows is the last of those beside it."""
-    router = Router(world)
+    router, starter = Router(world), Starter(world)
     return Language(
         {
             "receive": Step(router.receive),
             "command": Step(router.command, router.after_command),
-            "interruption": Step(router.interruption, router.after_flow),
+            "interruption": Step(router.interruption, router.after_interruption),
             "resume": Step(router.resume, router.after_flow),
             "start": Step(router.host_start, router.after_flow),
-            "intent": Step(router.intent),
-            "open": Step(router.open_flow, router.after_start),
+            "intent": Step(starter.intent, starter.after_intent),
+            "parameters": Step(starter.parameters, starter.after_parameters),
+            "language": Step(starter.language, starter.after_language),
+            "open": Step(starter.open_flow, starter.after_start),
             "decide": Step(router.decide, router.after_flow),
         }
     )
@@ -107,7 +111,7 @@ class Router(msgspec.Struct, frozen=True, eq=False):
 
     def command(self, node: Node, scope: Scope) -> Outcome:
         """Cancel, help or status; anything else goes on to the flow."""
-        text = _words(scope)
+        text = words(scope)
         language = language_of(self.world, scope)
         found = commands.detect(text, language, self.world.options.commands)
         if found == "cancel":
@@ -126,7 +130,7 @@ class Router(msgspec.Struct, frozen=True, eq=False):
 
     def after_command(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
         """All flows were ended: say so."""
-        _forget(scope, QUEUE, TENTATIVE)
+        forget(scope, QUEUE, TENTATIVE)
         name = answer.value["root"]
         text = self.world.phrases.say(
             "cmd_flow_exited", language_of(self.world, scope), flowName=name
@@ -141,15 +145,43 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         stack = _active_stack(_flow(scope))
         if not all(self._interruptable(scope, frame.chart) for frame in stack):
             return Goto("resume")
-        text = _words(scope)
+        text = words(scope)
+        if self.world.has_model:
+            return ask_model(analysis.TASK, input=text, stack=self._told(stack))
         match = intent.exact(text, self.world.order)
         if match is None or match.flow.name == stack[-1].name:
             return Goto("resume")
+        scope.decision = named(match.flow, match.how)
+        return self._interrupt(scope, match.flow)
+
+    def after_interruption(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
+        """What the model thinks of the words; or the interrupting flow rests or has ended."""
+        if scope.asked is None or scope.asked.kind != "model":
+            return self.after_flow(node, scope, answer)
+        words(scope)
+        found = analysis.analysis_of(self.world, answer)
+        current = _flow(scope).top.name
+        scope.decision = analysis.decision_of(found, current)
+        if found.target is None or scope.decision.default:
+            return Goto("resume")
+        return self._interrupt(scope, found.target)
+
+    def _told(self, stack: list[Frame]) -> list[dict[str, str]]:
+        """The flows that run, as the model is told of them: the one that asked comes last."""
+        asked = stack[-1].data.get("question")
+        questions = [""] * (len(stack) - 1) + [asked if isinstance(asked, str) else ""]
+        return [
+            {"flow": frame.name, "question": question}
+            for frame, question in zip(stack, questions, strict=True)
+        ]
+
+    def _interrupt(self, scope: Scope, flow: Flow) -> Outcome:
+        """Leave the question open, and open another flow above it."""
+        stack = _active_stack(_flow(scope))
         withdraw_keypad(scope)
         language = language_of(self.world, scope)
-        chart = self.world.chart_of(match.flow)
+        chart = self.world.chart_of(flow)
         root = scope.charts.find(stack[0].chart)
-        scope.decision = _decision(match.flow, match.how)
         said = self.world.phrases.say(
             "flow_interrupted",
             language,
@@ -157,7 +189,7 @@ class Router(msgspec.Struct, frozen=True, eq=False):
             currentFlow=prompt_for(root, language) if root else stack[0].name,
         )
         queue_text(self.world, scope, said)
-        return self._open(scope, chart, {}, "intent-switch", boundary=True)
+        return opened(scope, chart, {}, "intent-switch", boundary=True)
 
     def _interruptable(self, scope: Scope, digest: str) -> bool:
         chart = scope.charts.find(digest)
@@ -172,7 +204,7 @@ class Router(msgspec.Struct, frozen=True, eq=False):
                 return self._take(scope, {**named, "how": "expired", "at": scope.now})
             outside.tell_waiting(self.world, scope, record)
             return Return()
-        return Need("flow", "answer", {"text": _words(scope)}, "repeatable")
+        return Need("flow", "answer", {"text": words(scope)}, "repeatable")
 
     def after_flow(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
         """The flows rest, ended, or handed the words back by DISPATCH."""
@@ -205,69 +237,9 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         wanted = scope.kept("received")["start"]
         chart = scope.charts.find(str(wanted["flow"]))
         assert chart is not None, "the host's flow was looked up before the turn began"
-        _forget(scope, QUEUE, TENTATIVE)
+        forget(scope, QUEUE, TENTATIVE)
         arguments = dict(wanted.get("arguments") or {})
-        return self._open(scope, chart, arguments, "host-start", end=bool(_flow(scope).frames))
-
-    def intent(self, node: Node, scope: Scope) -> Outcome:
-        """Find the flow that the words start; none: the host answers."""
-        dispatched = scope.peek(("turn", "dispatched"))
-        text = _words(scope)
-        guard = self.world.options.partial_match
-        match = intent.exact(text, self.world.order) or intent.partial(
-            text, self.world.order, guard=guard
-        )
-        if dispatched is not UNDEFINED:
-            name = match.flow.name if match else None
-            scope.set(("turn", "dispatch"), {"fromFlow": dispatched, "matchedFlow": name})
-            _forget(scope, ("turn", "dispatched"), *([OUTCOME] if match else ()))
-        if match is None:
-            scope.decision = Decision("none", default=True)
-            return Return()
-        scope.decision = _decision(match.flow, match.how)
-        scope.keep("match", {"flow": match.flow.id or match.flow.name, "parameters": {}})
-        return Goto("open")
-
-    def open_flow(self, node: Node, scope: Scope) -> Outcome:
-        """Open the flow that was found, with the placeholder it shows if it says nothing."""
-        match = scope.kept("match")
-        chart = scope.charts.find(match["flow"])
-        assert chart is not None, "routing only finds flows of this engine"
-        language = language_of(self.world, scope)
-        text = self.world.phrases.say("flow_init", language, flowPrompt=prompt_for(chart, language))
-        scope.set(TENTATIVE, text)
-        return self._open(scope, chart, dict(match["parameters"]), "user-input")
-
-    def after_start(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
-        """A started flow that dispatches at once is not routed again. spec: flow-engine 3.8"""
-        again = scope.peek(("turn", "dispatched"))
-        if again is UNDEFINED:
-            return Return()
-        if scope.peek(("turn", "dispatch")) is UNDEFINED:
-            return Goto("intent")
-        _forget(scope, ("turn", "dispatched"), REPLY)
-        scope.facts["error"] = f"{again} reached DISPATCH before any SAY-GET: not routed again"
-        scope.warn(scope.facts["error"])
-        return Return()
-
-    def _open(
-        self,
-        scope: Scope,
-        chart: Chart,
-        parameters: Mapping[str, Any],
-        initiator: str,
-        *,
-        boundary: bool = False,
-        end: bool = False,
-    ) -> Need:
-        """Write the first variables of a flow and ask the driver to open its frame."""
-        target = scope.open()
-        set_variables(scope, target, chart, parameters, defaults=True)
-        text = "" if boundary else _words(scope).strip()
-        message = scope.peek(("turn", "message"))
-        data = frame_data(scope, initiator, user_input=[text, message] if text else None)
-        args = {"chart": chart.digest, "scope": target, "data": data, "boundary": boundary}
-        return Need("flow", "start", {**args, "end": end}, "repeatable")
+        return opened(scope, chart, arguments, "host-start", end=bool(_flow(scope).frames))
 
 
 def _flow(scope: Scope) -> Cursor:
@@ -282,23 +254,6 @@ def _active_stack(flow: Cursor) -> list[Frame]:
     while start > 0 and not frames[start].boundary:
         start -= 1
     return frames[start:]
-
-
-def _forget(scope: Scope, *keys: Key) -> None:
-    for key in keys:
-        if scope.peek(key) is not UNDEFINED:
-            scope.delete(key)
-
-
-def _words(scope: Scope) -> str:
-    """The user's words of this turn, noted as read."""
-    scope.reads.append(("input", str(scope.peek(("turn", "message")))))
-    return scope.peek(("turn", "text"))
-
-
-def _decision(flow: Flow, how: str) -> Decision:
-    tested = Condition(f"{how} match of a name or id", True, flow.name, error="")
-    return Decision(flow.name, (tested,))
 
 
 __all__ = ["ROUTING", "Router", "routing_call", "routing_chart", "routing_language"]

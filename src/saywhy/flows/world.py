@@ -11,10 +11,12 @@ from saywhy.expr.javascript import Placement
 from saywhy.flows.guidance import Guidance
 from saywhy.flows.model import Flow
 from saywhy.flows.phrases import Phrases
+from saywhy.host import FlowOption
 from saywhy.tools.registry import Registry
 from saywhy.values import FrozenDict
 
 ErrorText = Literal["hidden", "reference", "empty"]
+Detection = Literal["single-call", "two-stage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class Options:
     """Universal commands that are understood. spec: flow-engine 5.7"""
     function_timeout_ms: float = 5000
     """How long an approved function may take when an expression calls it; 0 for no limit."""
+    intent_detection: Detection = "single-call"
+    """Whether a model looks for flow and parameters at once. spec: flow-engine 5.3, 5.4"""
     max_corrections: int = 5
     """Rounds of asking for a correction before the step fails. spec: flow-engine 3.9"""
 
@@ -52,6 +56,12 @@ class World:
     language: str
     javascript: Placement
     options: Options = field(default_factory=Options)
+    offered: tuple[FlowOption, ...] = ()
+    """What a model may choose from when nothing runs. spec: flow-engine 5.1"""
+    has_model: bool = False
+    """Whether there is a language model to ask."""
+    detects_language: bool = False
+    """Whether a model is to find the language of a session that has none."""
 
     def chart_of(self, flow: Flow) -> Chart:
         """The chart compiled from `flow`."""

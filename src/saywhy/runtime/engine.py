@@ -16,6 +16,7 @@ from saywhy.chart.model import Charts
 from saywhy.clock import Clock, SystemClock
 from saywhy.errors import CallerError, DefinitionError, Problem
 from saywhy.flows.compile import compile_flow
+from saywhy.flows.detection import offered
 from saywhy.flows.guidance import Guidance
 from saywhy.flows.load import load_definitions
 from saywhy.flows.model import Library
@@ -23,7 +24,9 @@ from saywhy.flows.phrases import Phrases
 from saywhy.flows.report import validate_all, validate_flow
 from saywhy.flows.steps import flow_language
 from saywhy.flows.turn import routing_chart, routing_language
-from saywhy.flows.world import ErrorText, Options, World
+from saywhy.flows.world import Detection, ErrorText, Options, World
+from saywhy.models.callback import provider_of
+from saywhy.models.provider import Provider
 from saywhy.runtime import held as holding
 from saywhy.runtime.conversations import Conversations, TurnReply
 from saywhy.runtime.deciding import Deciding
@@ -33,6 +36,7 @@ from saywhy.runtime.entry import Entry
 from saywhy.runtime.expressions import IN_PROCESS, Expressions
 from saywhy.runtime.held import HeldTurn
 from saywhy.runtime.log import Log
+from saywhy.runtime.models import Models
 from saywhy.runtime.persistence import Persistence
 from saywhy.runtime.session import Session
 from saywhy.runtime.turn import Machinery, NoJournal, TurnRun
@@ -63,6 +67,11 @@ class Engine(Deciding):
     With a `store`, `take_turn` keeps every conversation there; without one, `update_activity`
     takes and gives back the session.
 
+    `model` finds the flow that words start, and more: a function `(system, user, schema, request)`
+    that gives text, `async` or not, with two to four parameters, or a `Provider`; None: flows start
+    by name or id. `intent_detection="two-stage"` looks for the flow first and then for its
+    parameters.
+
     `logger` may be None (the logger `saywhy`), a `logging.Logger`, or any object with debug, info,
     warn and error. With `validate_on_init` the findings of `validate()` are logged; with `strict`
     errors among them raise `DefinitionError`. `language` is the default of conversations.
@@ -86,7 +95,8 @@ class Engine(Deciding):
         functions: Mapping[str, Callable[..., Any]] | None = None,
         globals: Mapping[str, Any] | None = None,
         logger: Any = None,
-        model: Callable[..., Any] | None = None,
+        model: Callable[..., Any] | Provider | None = None,
+        intent_detection: str = "single-call",
         validate_on_init: bool = True,
         strict: bool = False,
         language: str | None = "en",
@@ -119,7 +129,6 @@ class Engine(Deciding):
     ) -> None:
         """Long because each option stands here once, with its default."""
         self._log = Log(logger)
-        self._warn_of_model(model)
         self.language, self.model, self.ai_timeout = language, model, ai_timeout
         self._new_id, self._clock = new_id, clock or SystemClock()
         self.library: Library = load_definitions(flows, tools)
@@ -133,6 +142,7 @@ class Engine(Deciding):
             default_max_retries,
             _commands(commands),
             function_timeout,
+            intent_detection=_one_of("intent_detection", intent_detection, get_args(Detection)),
         )
         self._expressions = Expressions.of(
             expressions, expression_workers, expression_deadline_seconds
@@ -147,10 +157,6 @@ class Engine(Deciding):
         self._report_findings(validate_on_init, strict)
 
     # ------------------------------------------------------------ making
-
-    def _warn_of_model(self, model: Any) -> None:
-        if model is not None:
-            self._log.warn("flows start by name or id in this version; the model is not asked")
 
     def _world(self, options: Options, phrases: Phrases, guidance: Guidance) -> World:
         # The first of two flows with one name counts, and `Charts` keeps the last.
@@ -168,6 +174,9 @@ class Engine(Deciding):
             self.language or "en",
             self._expressions.placement,
             options,
+            offered=offered(self.library.flows),
+            has_model=self.model is not None,
+            detects_language=not self.language,
         )
 
     def _kept(
@@ -198,10 +207,12 @@ class Engine(Deciding):
             limits,
             self._log.warn,
             self._log.error,
+            self._log.debug,
             self.diagnostics.warnings,
-            http if isinstance(http, HttpClient) else HttpClient(http),
+            http=http if isinstance(http, HttpClient) else HttpClient(http),
             is_authenticated=is_authenticated,
             apart=self._expressions.apart,
+            models=Models(provider_of(self.model), self.ai_timeout) if self.model else None,
         )
         world.charts.add(machinery.routing)
         return machinery

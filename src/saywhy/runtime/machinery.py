@@ -12,6 +12,7 @@ from saywhy.chart.outcome import Answer, Need
 from saywhy.clock import Clock
 from saywhy.flows.world import World
 from saywhy.runtime.apart import Apart
+from saywhy.runtime.models import Models
 from saywhy.tools.call import ToolAnswer
 from saywhy.tools.guards import Guards
 from saywhy.tools.http.client import HttpClient
@@ -76,7 +77,10 @@ class Machinery:
     limits: Limits = field(default_factory=Limits)
     warn: Callable[[str], None] = lambda text: None
     error: Callable[[str], None] = lambda text: None
+    debug: Callable[[str], None] = lambda text: None
     diagnose: Callable[[Tool | None, ToolAnswer], Iterable[str]] = lambda tool, answer: ()
+    models: Models | None = None
+    """The language model; None where there is none to ask."""
     http: HttpClient = field(default_factory=HttpClient)
     guards: Guards = field(default_factory=Guards)
     is_authenticated: Callable[[dict[str, Any]], bool] | None = None

@@ -88,6 +88,7 @@ class TurnRun:
             "cargo": FrozenDict({**changed, **(entry.cargo or {})}),
             "cargo_gone": gone,
             "start": entry.start,
+            "chat": self._chat(),
             **({"decision": entry.decision} if entry.decision else {}),
         }
         open_frame(self.routing, self.machinery.routing, routing_call(received))
@@ -108,6 +109,13 @@ class TurnRun:
         self.said.take_up()
         self.waited = True
         await self._finish(self._route(self.routing.top.waiting))
+
+    def _chat(self) -> list[dict[str, str]]:
+        """What user and assistant said last, oldest first, as a model is told of it."""
+        if self.machinery.models is None:
+            return []
+        turns = sorted(self.session.last_chat_turn.values(), key=lambda one: one["timestamp"])
+        return [{"role": one["role"], "content": one["content"]} for one in turns]
 
     def _take_facts(self, entry: Entry) -> None:
         """What the host says of the session along with a message."""
@@ -154,7 +162,11 @@ class TurnRun:
         else:
             going_on = True
         while need is not None:
-            answer = await self._flow_need(need, going_on=going_on)
+            if need.kind == "model":
+                answer = await self._answer(need)
+                self.run.now = self.machinery.clock.now()
+            else:
+                answer = await self._flow_need(need, going_on=going_on)
             going_on = False
             need = await self._advance(routing, self.routing, answer)
 
@@ -251,6 +263,8 @@ class TurnRun:
                 return await self.journal.waiting(partial(reconcile_for, self, need))
             case "function":
                 return await self.journal.waiting(partial(self._function, need))
+            case "model":
+                return await self.journal.waiting(partial(self._model, need))
             case "timer":
                 return await self.journal.waiting(partial(self._pause, need))
             case _:
@@ -266,6 +280,16 @@ class TurnRun:
         if answer.error is not None:
             text = f"approved function {need.name} raised {answer.error_name}: {answer.error}"
             self.machinery.warn(self.masked(text))
+        return answer
+
+    async def _model(self, need: Need) -> Answer:
+        """What the language model says. A failure is a line for who debugs, and no more: whoever
+        awaits the turn is told of it. spec: flow-engine 8.5"""
+        models = self.machinery.models
+        assert models is not None, "no step asks a model where there is none"
+        answer = await models.answer(self.machinery.world, self.machinery.clock, need)
+        if answer.error is not None:
+            self.machinery.debug(self.masked(f"model, {need.name}: {answer.error}"))
         return answer
 
     # ------------------------------------------------------------ the end of a turn

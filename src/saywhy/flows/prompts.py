@@ -1,0 +1,26 @@
+"""Which words ask a model what a step wants to know: for each task, who makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from saywhy.chart.outcome import Need
+from saywhy.flows import analysis, detection, spoken
+from saywhy.flows.modelled import Prompt
+from saywhy.flows.world import World
+
+Render = Callable[[World, Mapping[str, Any]], Prompt]
+
+RENDERERS: Final[Mapping[str, Render]] = {
+    detection.DETECT: detection.flow_prompt,
+    detection.EXTRACT: detection.parameters_prompt,
+    detection.LANGUAGE: detection.language_prompt,
+    analysis.TASK: analysis.prompt,
+    spoken.TASK: spoken.prompt,
+}
+
+
+def prompt_of(world: World, need: Need) -> Prompt:
+    """The question of a Need of the kind `model`, in words."""
+    return RENDERERS[need.name](world, need.args)

@@ -1,0 +1,97 @@
+"""A host's own function as somebody to ask.
+
+It takes the system text and the user text, then the form of the answer, then the structured
+request, as many of them as it has parameters: two, three or four. It may be `async`, and one that
+is not runs in a thread, so that it holds nobody up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from saywhy.errors import CallerError
+from saywhy.models.provider import Ask, Provider, Reply
+from saywhy.values import thaw
+
+MOST: Final = 4
+LEAST: Final = 2
+
+
+class Callback:
+    """A function with two, three or four parameters that gives the model's answer as text."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function: Final = function
+        self.takes: Final = _places_of(function)
+        """How many arguments it is given at most."""
+        self._is_async: Final = _is_async(function)
+
+    async def ask(self, ask: Ask) -> Reply:
+        """Call the function. Raises what it raises, and `CallerError` for what is no text."""
+        arguments: list[Any] = [ask.system, ask.user]
+        if self.takes > LEAST and (ask.schema is not None or ask.request is not None):
+            arguments.append(ask.schema)
+        if self.takes == MOST and ask.request is not None:
+            arguments.append(_own(ask.request))
+        if self._is_async:
+            answer = await self.function(*arguments)
+        else:
+            answer = await asyncio.to_thread(self.function, *arguments)
+            if inspect.isawaitable(answer):  # a plain function that hands on another's
+                answer = await answer
+        if not isinstance(answer, str):
+            kind = type(answer).__name__
+            raise CallerError(
+                f"the model's callback gave {kind}, not text",
+                hint="give the answer as text; what is JSON as JSON text",
+            )
+        return Reply(answer)
+
+
+def provider_of(model: Callable[..., Any] | Provider) -> Provider:
+    """A provider as it is; a function as one. Raises `CallerError` for anything else."""
+    if isinstance(model, Provider):
+        return model
+    if not callable(model):
+        raise CallerError(
+            f"model is a function or a provider, not {type(model).__name__}",
+            hint="async def model(system, user, schema=None, request=None) -> str",
+        )
+    return Callback(model)
+
+
+def _own(request: Mapping[str, Any]) -> Any:
+    """A copy that the host may change as it likes."""
+    return thaw(request)
+
+
+def _is_async(function: Any) -> bool:
+    called = getattr(function, "__call__", None)  # noqa: B004 - an object may have an async one
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
+
+
+def _places_of(function: Callable[..., Any]) -> int:
+    """How many arguments the function can be given by position, four at most."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # one written in C
+        return MOST
+    places = 0
+    for parameter in parameters:
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            places = MOST
+            break
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            places += 1
+    if places < LEAST:
+        raise CallerError(
+            f"the model's callback takes {places} arguments by position, and is given two to four",
+            hint="async def model(system, user, schema=None, request=None) -> str",
+        )
+    return min(places, MOST)
+
+
+__all__ = ["Callback", "provider_of"]

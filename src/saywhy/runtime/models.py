@@ -1,0 +1,58 @@
+"""Asks the language model what a step wants to know, within its time."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+import msgspec
+
+from saywhy.chart.failure import failure_text
+from saywhy.chart.outcome import Answer, Need
+from saywhy.clock import Clock
+from saywhy.flows.prompts import prompt_of
+from saywhy.flows.world import World
+from saywhy.models.provider import Ask, Provider
+from saywhy.values import FrozenDict
+
+FAILED: Final = "AI communication failed"
+MAX_REPLY: Final = 200_000
+"""Characters of an answer that are looked at: more is no answer to any question of ours."""
+
+
+class Models(msgspec.Struct, frozen=True):
+    """Who is asked, and how long it may take."""
+
+    provider: Provider
+    timeout_ms: float
+    """0: no limit."""
+
+    async def answer(self, world: World, clock: Clock, need: Need) -> Answer:
+        """The model's text, or why there is none."""
+        ask = Ask(need.name, *prompt_of(world, need))
+        limit = self.timeout_ms / 1000 if self.timeout_ms else None
+        began = clock.now()
+        try:
+            reply = await clock.wait_for(self.provider.ask(ask), limit)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise  # the turn is cancelled; else it is the provider's own doing
+            return _failed("it was cancelled")
+        except TimeoutError as error:
+            took = clock.now() - began
+            is_ours = self.timeout_ms and took >= self.timeout_ms
+            why = f"no answer within {self.timeout_ms:g} ms" if is_ours else failure_text(error)
+            return _failed(why)
+        except Exception as error:
+            return _failed(failure_text(error))
+        facts: dict[str, Any] = {}
+        if reply.model:
+            facts["model"] = reply.model
+        if reply.tokens_in or reply.tokens_out:
+            facts["tokens"] = FrozenDict({"in": reply.tokens_in, "out": reply.tokens_out})
+        return Answer(reply.text[:MAX_REPLY], facts=facts)
+
+
+def _failed(why: str) -> Answer:
+    return Answer(error=f"{FAILED}: {why}", error_name="ModelFailed")
