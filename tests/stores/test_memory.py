@@ -8,7 +8,8 @@ import gc
 import pytest
 
 from saywhy.stores.memory import MemoryStore
-from saywhy.stores.store import Blank, Timer
+from saywhy.stores.store import Blank
+from saywhy.stores.timers import Timer
 from saywhy.testing.check_store import STORE_CHECKS, check_promise
 from saywhy.testing.clock import FakeClock
 from saywhy.testing.store_parts import Check, begin, call, finish

@@ -15,7 +15,8 @@ import pytest
 
 from saywhy.errors import CallerError
 from saywhy.stores.sqlite import SqliteStore
-from saywhy.stores.store import Claim, Timer
+from saywhy.stores.store import Claim
+from saywhy.stores.timers import Timer
 from saywhy.testing.check_store import STORE_CHECKS, check_promise
 from saywhy.testing.store_parts import Check, begin, call, finish, take_over
 

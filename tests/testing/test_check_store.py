@@ -145,6 +145,21 @@ class RecodesHalves(MemoryStore):
         return await super().recode(session_id, change)
 
 
+class KeepsAnsweredTimers(MemoryStore):
+    async def finish(self, *more: Any, timers: Any = None, **options: Any) -> None:
+        await super().finish(*more, timers=timers or None, **options)
+
+
+class KeepsTimersOfRepairs(MemoryStore):
+    async def fail(self, *more: Any, timers: Any = None, **options: Any) -> None:
+        await super().fail(*more, **options)
+
+
+class RingsInOpenTurns(MemoryStore):
+    def _rests(self, session_id: str, mode: Any) -> bool:
+        return mode in (None, self._sessions[session_id].mode)
+
+
 DEFECTS: dict[type[MemoryStore], str] = {
     ForgetsMessageIds: "accepts_once: The same message id again changes nothing",
     IgnoresLeases: "runs_in_order: The turns of one conversation run one after the other",
@@ -165,6 +180,9 @@ DEFECTS: dict[type[MemoryStore], str] = {
     ForgetsWhoReleased: "releases: A released turn is taken up where it was",
     ForgetsModes: "keeps_modes: A conversation keeps the mode it began with",
     RecodesHalves: "recodes: Documents are written in another form",
+    KeepsAnsweredTimers: "replaces_timers: The turn that ends says what falls due from then on",
+    KeepsTimersOfRepairs: "withdraws_timers_of_failed_turns: A turn that fails with a repaired",
+    RingsInOpenTurns: "hides_timers_of_running_turns: While a turn is open nothing falls due",
     NeverWakes: "wakes: Waiting ends when a message is accepted",
 }
 

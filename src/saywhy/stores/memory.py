@@ -44,10 +44,9 @@ from saywhy.stores.store import (
     StoredMessage,
     StoredOutput,
     StoredSession,
-    StoredTimer,
     StoredTurn,
-    Timer,
 )
+from saywhy.stores.timers import StoredTimer, Timer
 from saywhy.stores.waiting import StoredWaiting, Waiting
 
 
@@ -62,7 +61,8 @@ class MemoryStore:
         """Conversations with an unfinished turn: what a claim has to look at."""
         self._charts: dict[str, bytes] = {}
         self._rates: dict[tuple[str, str], deque[float]] = {}
-        self._timers: dict[int, StoredTimer] = {}
+        self._timers: dict[str, list[StoredTimer]] = {}
+        """By conversation: what falls due in it."""
         self._outbox: dict[int, StoredOutput] = {}
         self._last_id = 0
         self._bell = Bell()
@@ -174,7 +174,7 @@ class MemoryStore:
         commits: Rows,
         previous_result: tuple[int, bytes] | None = None,
         outbox: Sequence[bytes] = (),
-        timers: Sequence[Timer] = (),
+        timers: Sequence[Timer] | None = None,
         blank: Blank = "all",
         blank_input: bool = True,
         ended_as: EndedAs = "done",
@@ -186,16 +186,12 @@ class MemoryStore:
         turn.end(claim, ended_as, previous_result, commits, blank, blank_input)
         turn.reply = reply
         session.done_no = claim.turn_no
-        self._wait(session, claim, waiting)
+        self._wait(session, claim, waiting, timers)
         self._end(session, claim, doc, messages)
         for payload in outbox:
             output_id = self._next_id()
             output = StoredOutput(output_id, claim.session_id, claim.turn_no, payload)
             self._outbox[output_id] = output
-        for timer in timers:
-            timer_id = self._next_id()
-            due_ms, payload = timer.due_ms, timer.payload
-            self._timers[timer_id] = StoredTimer(timer_id, claim.session_id, due_ms, payload)
 
     async def fail(
         self,
@@ -210,20 +206,40 @@ class MemoryStore:
         blank: Blank = frozenset(),
         blank_input: bool = False,
         waiting: Sequence[Waiting] | None = None,
+        timers: Sequence[Timer] | None = None,
     ) -> None:
         session = self._held(claim)
         session.check_messages(messages)
         turn = session.turns[claim.turn_no]
         turn.end(claim, status, previous_result, commits, blank, blank_input)
         turn.error = why
-        self._wait(session, claim, waiting)
+        self._wait(session, claim, waiting, timers)
         self._end(session, claim, doc, messages)
 
     def _wait(
-        self, session: MemorySession, claim: Claim, waiting: Sequence[Waiting] | None
+        self,
+        session: MemorySession,
+        claim: Claim,
+        waiting: Sequence[Waiting] | None,
+        timers: Sequence[Timer] | None,
     ) -> None:
         if waiting is not None:
             session.wait(claim.turn_no, waiting, self._next_id)
+        if timers is not None:
+            self._time(session, list(timers))
+
+    def _time(self, session: MemorySession, wanted: list[Timer]) -> None:
+        """Let exactly these run for a conversation. One that ran before keeps its id."""
+        name, user = session.session_id, session.user_id
+        kept: list[StoredTimer] = []
+        for one in self._timers.pop(name, ()):
+            known = Timer(one.due_ms, one.payload)
+            if known in wanted:
+                wanted.remove(known)
+                kept.append(one)
+        kept += [StoredTimer(self._next_id(), name, user, t.due_ms, t.payload) for t in wanted]
+        if kept:
+            self._timers[name] = kept
 
     async def waiting(
         self, session_id: str | None = None, limit: int = 100, after: int = 0
@@ -367,13 +383,31 @@ class MemoryStore:
         ends.append(now + window_ms)
         return None
 
-    async def due(self, limit: int = 100) -> tuple[StoredTimer, ...]:
-        now = self._clock.now()
-        fallen = [timer for timer in self._timers.values() if timer.due_ms <= now]
-        return tuple(sorted(fallen, key=lambda timer: timer.due_ms)[:limit])
+    async def due(
+        self, limit: int = 100, *, until_ms: float | None = None, mode: Mode | None = None
+    ) -> tuple[StoredTimer, ...]:
+        now = self._clock.now() if until_ms is None else until_ms
+        fallen = [
+            timer
+            for session_id, timers in self._timers.items()
+            if self._rests(session_id, mode)
+            for timer in timers
+            if timer.due_ms <= now
+        ]
+        return tuple(sorted(fallen, key=lambda timer: (timer.due_ms, timer.timer_id))[:limit])
+
+    def _rests(self, session_id: str, mode: Mode | None) -> bool:
+        session = self._sessions.get(session_id)
+        is_ours = session is None or mode in (None, session.mode)
+        return is_ours and session_id not in self._open
 
     async def take_timer(self, timer_id: int) -> bool:
-        return self._timers.pop(timer_id, None) is not None
+        for timers in self._timers.values():
+            for timer in timers:
+                if timer.timer_id == timer_id:
+                    timers.remove(timer)
+                    return True
+        return False
 
     async def unsent(self, limit: int = 100) -> tuple[StoredOutput, ...]:
         return tuple(islice(self._outbox.values(), limit))
@@ -386,7 +420,7 @@ class MemoryStore:
         for session_id in gone:
             del self._sessions[session_id]
             self._open.pop(session_id, None)
-        self._timers = {k: v for k, v in self._timers.items() if v.session_id not in gone}
+        self._timers = {k: v for k, v in self._timers.items() if k not in gone}
         self._outbox = {k: v for k, v in self._outbox.items() if v.session_id not in gone}
         self._rates = {key: ends for key, ends in self._rates.items() if key[0] != user_id}
         return len(gone)

@@ -20,6 +20,7 @@ from saywhy.stores import sqlite_beside as beside
 from saywhy.stores import sqlite_held as holding
 from saywhy.stores import sqlite_journal as journal
 from saywhy.stores import sqlite_reads as reads
+from saywhy.stores import sqlite_timers as timing
 from saywhy.stores import sqlite_turn as turn
 from saywhy.stores import sqlite_waiting
 from saywhy.stores.bell import Bell
@@ -52,10 +53,9 @@ from saywhy.stores.store import (
     StoredMessage,
     StoredOutput,
     StoredSession,
-    StoredTimer,
     StoredTurn,
-    Timer,
 )
+from saywhy.stores.timers import StoredTimer, Timer
 from saywhy.stores.waiting import StoredWaiting, Waiting
 
 PRUNED_AT_ONCE: Final = 50
@@ -222,7 +222,7 @@ class SqliteStore:
         commits: Rows,
         previous_result: tuple[int, bytes] | None = None,
         outbox: Sequence[bytes] = (),
-        timers: Sequence[Timer] = (),
+        timers: Sequence[Timer] | None = None,
         blank: Blank = "all",
         blank_input: bool = True,
         ended_as: EndedAs = "done",
@@ -248,11 +248,12 @@ class SqliteStore:
         blank: Blank = frozenset(),
         blank_input: bool = False,
         waiting: Sequence[Waiting] | None = None,
+        timers: Sequence[Timer] | None = None,
     ) -> None:
         await self._writer.do(
             turn.fail,
             claim, status, why, doc, messages, commits, previous_result, blank, blank_input,
-            waiting,
+            waiting, timers,
         )  # fmt: skip
         self._bell.ring()
 
@@ -329,11 +330,13 @@ class SqliteStore:
         check_rate(requests, window_ms)
         return await self._writer.do(beside.allow, user_id, tool, requests, round(window_ms))
 
-    async def due(self, limit: int = 100) -> tuple[StoredTimer, ...]:
-        return await self._readers.do(reads.due, limit)
+    async def due(
+        self, limit: int = 100, *, until_ms: float | None = None, mode: Mode | None = None
+    ) -> tuple[StoredTimer, ...]:
+        return await self._readers.do(timing.due, limit, until_ms, mode)
 
     async def take_timer(self, timer_id: int) -> bool:
-        return await self._writer.do(beside.take_timer, timer_id)
+        return await self._writer.do(timing.take, timer_id)
 
     async def unsent(self, limit: int = 100) -> tuple[StoredOutput, ...]:
         return await self._readers.do(reads.unsent, limit)

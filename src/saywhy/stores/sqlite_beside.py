@@ -1,4 +1,4 @@
-"""What the store writes beside turns, as SQL: charts, rates, timers, the outbox, forgetting.
+"""What the store writes beside turns, as SQL: charts, rates, the outbox, forgetting.
 
 Each function is one job of the writer thread.
 """
@@ -68,10 +68,6 @@ def allow(
         return float(row[0])
     db.execute(_COUNT, (user_id, tool, window_ms))
     return None
-
-
-def take_timer(db: sqlite3.Connection, timer_id: int) -> bool:
-    return db.execute("DELETE FROM timer WHERE id = ?", (timer_id,)).rowcount == 1
 
 
 def mark_sent(db: sqlite3.Connection, output_id: int) -> bool:

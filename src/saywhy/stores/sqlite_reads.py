@@ -23,7 +23,6 @@ from saywhy.stores.store import (
     StoredMessage,
     StoredOutput,
     StoredSession,
-    StoredTimer,
     StoredTurn,
 )
 
@@ -62,9 +61,6 @@ _COMMITS_TURN: Final = f"{_COMMIT} AND turn_no = ? ORDER BY seq"
 _COMMITS_LAST: Final = f"""{_COMMIT} AND turn_no > (
     SELECT coalesce(max(turn_no), 0) - ? FROM turn WHERE {_OF_SESSION}) ORDER BY turn_no, seq"""
 
-_DUE: Final = f"""
-SELECT timer.id, session.id, due_ms, payload FROM timer JOIN session USING (session_key)
-WHERE due_ms <= {NOW} ORDER BY due_ms LIMIT ?"""
 _UNSENT: Final = """
 SELECT outbox.id, session.id, turn_no, payload FROM outbox JOIN session USING (session_key)
 WHERE sent_at IS NULL ORDER BY outbox.id LIMIT ?"""
@@ -182,10 +178,6 @@ def old_turns(db: sqlite3.Connection, older_than_ms: int, limit: int) -> list[tu
 def chart(db: sqlite3.Connection, digest: str) -> bytes | None:
     row = db.execute("SELECT doc FROM chart WHERE digest = ?", (digest,)).fetchone()
     return None if row is None else row[0]
-
-
-def due(db: sqlite3.Connection, limit: int) -> tuple[StoredTimer, ...]:
-    return tuple(StoredTimer(*row) for row in db.execute(_DUE, (limit,)).fetchall())
 
 
 def unsent(db: sqlite3.Connection, limit: int) -> tuple[StoredOutput, ...]:

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from saywhy.stores import sqlite_journal, sqlite_waiting
+from saywhy.stores import sqlite_journal, sqlite_timers, sqlite_waiting
 from saywhy.stores.held import HELD_UNTIL
 from saywhy.stores.refusals import (
     fenced,
@@ -29,10 +29,10 @@ from saywhy.stores.store import (
     FailStatus,
     Mode,
     Rows,
-    Timer,
     TurnStatus,
     merged,
 )
+from saywhy.stores.timers import Timer
 from saywhy.stores.waiting import Waiting
 
 _FIND = """
@@ -115,7 +115,6 @@ _RAISE_VERSION: Final = "UPDATE session SET version = version + 1 WHERE session_
 _ADD_MESSAGE: Final = """
 INSERT INTO message (session_key, turn_no, seq, doc) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"""
 _ADD_OUTPUT: Final = "INSERT INTO outbox (session_key, turn_no, payload) VALUES (?, ?, ?)"
-_ADD_TIMER: Final = "INSERT INTO timer (session_key, due_ms, payload) VALUES (?, ?, ?)"
 
 
 class _Found(NamedTuple):
@@ -270,7 +269,7 @@ def finish(
     commits: Rows,
     previous_result: tuple[int, bytes] | None,
     outbox: Sequence[bytes],
-    timers: Sequence[Timer],
+    timers: Sequence[Timer] | None,
     blank: Blank,
     blank_input: bool,
     ended_as: TurnStatus,
@@ -285,8 +284,8 @@ def finish(
     _add_rows(db, key, claim, messages, commits)
     if outbox:
         db.executemany(_ADD_OUTPUT, [(key, claim.turn_no, payload) for payload in outbox])
-    if timers:
-        db.executemany(_ADD_TIMER, [(key, timer.due_ms, timer.payload) for timer in timers])
+    if timers is not None:
+        sqlite_timers.replace(db, key, timers)
 
 
 def fail(
@@ -301,11 +300,14 @@ def fail(
     blank: Blank,
     blank_input: bool,
     waiting: Sequence[Waiting] | None = None,
+    timers: Sequence[Timer] | None = None,
 ) -> None:
     statement = _END_BARE if doc is None else _END_REPAIRED
     key = _end_session(db, statement, (), claim)
     if waiting is not None:
         sqlite_waiting.replace(db, key, claim.turn_no, waiting)
+    if timers is not None:
+        sqlite_timers.replace(db, key, timers)
     if doc is not None:
         db.execute(_SAVE_DOCUMENT, (key, doc))
     _end_turn(db, key, claim, (status, None, why), blank, blank_input)

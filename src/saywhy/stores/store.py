@@ -19,6 +19,7 @@ from typing import Final, Literal, Protocol, Self, TypeAlias
 import msgspec
 
 from saywhy.stores.held import StoredHeld
+from saywhy.stores.timers import StoredTimer, Timer
 from saywhy.stores.waiting import StoredWaiting, Waiting
 
 LEASE_SECONDS: Final = 30.0
@@ -126,22 +127,6 @@ class Prior(msgspec.Struct, frozen=True):
 
     status: Literal["fresh", "answered", "interrupted", "diverged"]
     result: bytes | None = None
-
-
-class Timer(msgspec.Struct, frozen=True):
-    """Something that falls due, in milliseconds since 1970."""
-
-    due_ms: float
-    payload: bytes
-
-
-class StoredTimer(msgspec.Struct, frozen=True):
-    """A timer with the conversation it belongs to. No id is ever given twice."""
-
-    timer_id: int
-    session_id: str
-    due_ms: float
-    payload: bytes
 
 
 class StoredOutput(msgspec.Struct, frozen=True):
@@ -323,7 +308,7 @@ class Store(Protocol):
         commits: Rows,
         previous_result: tuple[int, bytes] | None = None,
         outbox: Sequence[bytes] = (),
-        timers: Sequence[Timer] = (),
+        timers: Sequence[Timer] | None = None,
         blank: Blank = "all",
         blank_input: bool = True,
         ended_as: EndedAs = "done",
@@ -332,8 +317,9 @@ class Store(Protocol):
         """End the turn: document, reply and all rows in one transaction, or none of them.
 
         `blank` says which steps' arguments and results are erased; the facts and hashes stay.
-        `waiting` is all that the conversation waits for from now on, None for what it waited for
-        before. Raises `Fenced` when somebody else took the conversation over.
+        `waiting` is all that the conversation waits for from now on and `timers` all that falls due
+        in it, None for what there was before. Raises `Fenced` when somebody else took the
+        conversation over.
         """
         ...
 
@@ -350,6 +336,7 @@ class Store(Protocol):
         blank: Blank = frozenset(),
         blank_input: bool = False,
         waiting: Sequence[Waiting] | None = None,
+        timers: Sequence[Timer] | None = None,
     ) -> None:
         """End the turn without a reply. What it called stays on record for the next turn.
 
@@ -450,8 +437,14 @@ class Store(Protocol):
         """None: one more request fits in the window and was counted. Else milliseconds to wait."""
         ...
 
-    async def due(self, limit: int = 100) -> tuple[StoredTimer, ...]:
-        """Timers that fell due, the oldest first. They stay until taken."""
+    async def due(
+        self, limit: int = 100, *, until_ms: float | None = None, mode: Mode | None = None
+    ) -> tuple[StoredTimer, ...]:
+        """Timers of conversations at rest that fell due, the oldest first. They stay until taken.
+
+        With `until_ms` those that are due by then, whatever the store's own clock says. With a
+        `mode`, conversations that have another are passed by.
+        """
         ...
 
     async def take_timer(self, timer_id: int) -> bool:

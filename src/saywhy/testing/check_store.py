@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from saywhy.stores.store import Store
-from saywhy.testing import store_crashes, store_held, store_rows, store_turns, store_waiting
+from saywhy.testing import (
+    store_crashes,
+    store_held,
+    store_rows,
+    store_timers,
+    store_turns,
+    store_waiting,
+)
 from saywhy.testing.store_parts import Check
 
 STORE_CHECKS: tuple[Check, ...] = (
@@ -17,6 +24,7 @@ STORE_CHECKS: tuple[Check, ...] = (
     *store_crashes.CHECKS,
     *store_held.CHECKS,
     *store_waiting.CHECKS,
+    *store_timers.CHECKS,
     *store_rows.CHECKS,
 )
 

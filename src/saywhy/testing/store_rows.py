@@ -6,7 +6,8 @@ import asyncio
 import time
 
 from saywhy.errors import CallerError, Fenced
-from saywhy.stores.store import Claim, Store, Timer
+from saywhy.stores.store import Claim, Store
+from saywhy.stores.timers import Timer
 from saywhy.testing.store_parts import Check, begin, call, finish, in_time, refuses, same
 
 
