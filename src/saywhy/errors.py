@@ -368,7 +368,7 @@ class UnansweredQuestion(ModelError):
     def __init__(self, question: str, answer: object = None, *, asks: str = "") -> None:
         self.question = question
         self.answer = answer
-        found = "has no answer" if answer is None else f"was answered {answer!r}"
+        found = "has no answer" if answer is None else f"was answered {answer!r:.40}"
         about = f" ({asks})" if asks else ""
         super().__init__(
             f'question "{question}"{about} {found}; it wants a number from 0 to 1',

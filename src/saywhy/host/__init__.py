@@ -4,6 +4,7 @@ Nothing here sends anything or loads the engine; the engine's own detection is b
 parts.
 """
 
+from saywhy.errors import InvalidReply, UnansweredQuestion
 from saywhy.host.body import AiModel, build_ai_request
 from saywhy.host.classifier import (
     INTENT_YES_THRESHOLD,
@@ -52,6 +53,7 @@ __all__ = [
     "FlowChoice",
     "FlowOption",
     "FlowShape",
+    "InvalidReply",
     "ParameterChoice",
     "ParameterOption",
     "ParameterShape",
@@ -60,6 +62,7 @@ __all__ = [
     "Said",
     "Score",
     "TextInstructions",
+    "UnansweredQuestion",
     "build_ai_request",
     "build_detect_flow_request",
     "build_flow_stage",

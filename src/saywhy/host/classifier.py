@@ -9,6 +9,7 @@ nobody said is never taken for one. An open question raises, because a missing a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Real
 from typing import Any, Final, TypeAlias, TypeGuard, cast
 
 from saywhy.errors import InvalidReply, UnansweredQuestion
@@ -259,9 +260,10 @@ def _questions(
 
 def _probability(answers: Answers, question: str, asks: str) -> float:
     answer: Any = answers.get(question)
-    is_number = type(answer) is int or type(answer) is float  # a bool is neither
-    if is_number and -_SLACK <= answer <= 1 + _SLACK:  # where NaN is not
-        return min(max(float(answer), 0.0), 1.0)
+    if isinstance(answer, Real) and answer is not True and answer is not False:
+        number = float(answer)  # the numbers of array libraries count as well
+        if -_SLACK <= number <= 1 + _SLACK:  # where NaN is not
+            return min(max(number, 0.0), 1.0)
     raise UnansweredQuestion(question, answer, asks=asks)
 
 
