@@ -361,6 +361,14 @@ def test_the_classifiers_values_win() -> None:
     assert merged == {"payee": "Bo", "speed": "Express"}
 
 
+def test_a_text_model_that_means_another_flow_is_not_heard() -> None:
+    """Not even for a parameter of the same name: its value was meant for the other flow."""
+    flows = [FlowOption(name, name, "", (ParameterOption("payee"),)) for name in ("pay", "ask")]
+    reply = '{"flowName":"ask","parameters":{"payee":"Bo"}}'
+    assert merge_text_parameters(flows, "pay", {}, reply) == {}
+    assert merge_text_parameters(flows, "ask", {}, reply) == {"payee": "Bo"}
+
+
 def test_in_stage_2_the_flow_is_settled() -> None:
     """The reply of stage 2 names no flow: its free text is that of the flow it was asked about."""
     stage: Any = build_parameter_stage("x", [], TRANSFER).request

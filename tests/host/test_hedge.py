@@ -114,6 +114,20 @@ async def test_a_judgement_that_raises_ends_both() -> None:
     assert slow.ended == "cancelled"
 
 
+async def test_each_answer_is_judged_once() -> None:
+    """A judgement may cost something, so a poor answer is not judged again."""
+    judged: list[str] = []
+
+    def judge(answer: str) -> bool:
+        judged.append(answer)
+        return answer == "good"
+
+    gate = asyncio.Event()
+    asyncio.get_running_loop().call_later(0.01, gate.set)
+    assert await hedge(Probe("poor"), Probe("good", after=gate), is_good=judge) == "good"
+    assert judged == ["poor", "good"]
+
+
 async def test_any_awaitable_will_do() -> None:
     """An executor may hand back a future instead of being an async function."""
 

@@ -222,6 +222,7 @@ def test_spaces_decide_between_values_that_differ_in_them_alone() -> None:
     option = ParameterOption("x", enum=("A B", "AB"))
     assert declared_value(option, "ab") == "AB"
     assert declared_value(option, "a  b") == "A B"
+    assert declared_value(ParameterOption("x", enum=("A  B", "A B")), "A B") == "A B"
 
 
 @pytest.mark.parametrize("given", [[], "days=3", 7, [["days", 3]]])
