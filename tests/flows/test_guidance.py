@@ -73,7 +73,7 @@ def test_the_question_keeps_the_commit_it_came_from() -> None:
     ("config", "problem"),
     [
         ({"mode": "around"}, 'guidance mode "around" is not append, prepend, template or none'),
-        ({"contextSelector": "x"}, 'guidance contextSelector "x" is not general, payment, auto'),
+        ({"contextSelector": "x"}, 'guidance contextSelector "x" is not general, payment or auto'),
         ({"enable": False}, 'guidance has no key "enable"'),
     ],
 )

@@ -10,14 +10,20 @@ from saywhy.chart.scope import Scope
 from saywhy.expr.numbers import value_text
 from saywhy.flows.evaluate import native_value
 from saywhy.flows.guidance import Pieces
-from saywhy.flows.speech import REPLY, drop_tentative, here, joined, take_queue
+from saywhy.flows.languages import key_of
+from saywhy.flows.speech import REPLY, drop_tentative, here, joined, language_of, take_queue
 from saywhy.flows.world import World
 from saywhy.values import UNDEFINED, FrozenList, freeze
 
 
 def return_value(world: World, node: Node, scope: Scope) -> Outcome:
     """End every flow; the value in text form is the reply."""
-    value: Any = node.spec.get("value", "")
+    value: Any = ""
+    if "value" in node.spec:
+        key = key_of(node.spec, "value", language_of(world, scope))
+        value = node.spec[key]
+        if key != "value":
+            scope.facts["key"] = key  # so that a record names the expression that was evaluated
     if isinstance(value, str):
         value = native_value(world, scope, value, hide_errors=True)
     text = reply_text(freeze(value))

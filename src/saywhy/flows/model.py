@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from saywhy.errors import Place, Problem
+from saywhy.flows.languages import pick
 from saywhy.flows.source import SourceMap
 from saywhy.values import UNDEFINED
 
@@ -115,7 +116,7 @@ class Flow:
 
     def prompt_for(self, language: str | None) -> str:
         """The name that the user is shown: in their language, else plain, else `name`."""
-        return self.prompts.get(language or "") or self.prompts.get("") or self.name
+        return pick(self.prompts, language) or self.prompts.get("") or self.name
 
     def walk(self) -> Iterator[Step]:
         """All steps, also those inside others, in the order of the file."""

@@ -15,6 +15,7 @@ from saywhy.chart.scope import Scope
 from saywhy.errors import FlowExecutionError
 from saywhy.expr.numbers import value_text
 from saywhy.flows.guidance import Pieces
+from saywhy.flows.languages import chosen, pick
 from saywhy.flows.world import World
 from saywhy.values import UNDEFINED, FrozenList, Key, freeze, raw
 
@@ -33,7 +34,7 @@ def language_of(world: World, scope: Scope) -> str:
 
 def localized(spec: Mapping[str, Any], name: str, language: str) -> str:
     """The text of a step in a language, else the plain one. spec: flow-engine 10.1"""
-    text = spec.get(f"{name}_{language}") or spec.get(name)
+    text = chosen(spec, name, language)
     return text if isinstance(text, str) else "" if text is None else value_text(freeze(text))
 
 
@@ -46,7 +47,7 @@ def prompt_of(charts: Charts, digest: str, language: str) -> str:
 def prompt_for(chart: Chart, language: str) -> str:
     """The prompt in the language, else the plain prompt, else the flow's name."""
     prompts = chart.meta.get("prompts", {})
-    return prompts.get(language) or prompts.get("") or chart.name
+    return pick(prompts, language) or prompts.get("") or chart.name
 
 
 def queue_text(world: World, scope: Scope, text: str) -> None:

@@ -18,7 +18,7 @@ from saywhy.chart.machine import Language, Step
 from saywhy.chart.model import Chart, Node
 from saywhy.chart.outcome import Answer, Call, Goto, Need, Outcome, Return
 from saywhy.chart.scope import Scope
-from saywhy.flows import analysis, commands, intent, outside
+from saywhy.flows import analysis, intent, offers, outside, overview
 from saywhy.flows.answers import withdraw_keypad
 from saywhy.flows.model import Flow
 from saywhy.flows.modelled import ask_model
@@ -40,6 +40,7 @@ ROUTING: Final = "(routing)"
 NODES: Final = (
     ("receive", "take the message in"),
     ("command", "is it a command?"),
+    ("switch", "go to the flow that was offered"),
     ("interruption", "does it start another flow?"),
     ("resume", "hand it to the flow that waits"),
     ("start", "start the flow the host asks for"),
@@ -67,6 +68,7 @@ def routing_language(world: World) -> Language:
         {
             "receive": Step(router.receive),
             "command": Step(router.command, router.after_command),
+            "switch": Step(router.switch, router.after_flow),
             "interruption": Step(router.interruption, router.after_interruption),
             "resume": Step(router.resume, router.after_flow),
             "start": Step(router.host_start, router.after_flow),
@@ -105,23 +107,34 @@ class Router(msgspec.Struct, frozen=True, eq=False):
             scope.delete(("cargo", name))
         if received.get("start"):
             return Goto("start")
+        if not _flow(scope).frames:
+            offers.withdraw(scope)
         return Goto("command" if _flow(scope).frames else "intent")
 
     # -------------------------------------------------------- commands
 
     def command(self, node: Node, scope: Scope) -> Outcome:
-        """Cancel, help or status; anything else goes on to the flow."""
+        """Cancel, help, status, or what became of an offer; anything else goes on to the flow."""
         text = words(scope)
         language = language_of(self.world, scope)
-        found = commands.detect(text, language, self.world.options.commands)
+        found = self.world.commands.detect(text, language, self.world.options.commands)
+        offer = offers.pending(scope)
         if found == "cancel":
             reason = f"User requested exit: {text.strip()}"
             return Need("flow", "end", {"how": "cancelled", "reason": reason}, "repeatable")
         if found == "help":
-            deliver(scope, here(scope, commands.help_text(*self._view(scope, language))))
+            told = overview.help_text(*self._view(scope, language), offer)
+            deliver(scope, here(scope, told))
             return Return()
         if found == "status":
-            deliver(scope, here(scope, commands.status_text(*self._view(scope, language))))
+            deliver(scope, here(scope, overview.status_text(*self._view(scope, language))))
+            return Return()
+        offers.withdraw(scope)
+        if offer is not None and found == "switch":
+            scope.keep("switch", offer.flow)
+            return Goto("switch")
+        if offer is not None and found == "continue":
+            offers.go_on(self.world, scope, offer, _flow(scope).top)
             return Return()
         return Goto("interruption")
 
@@ -130,20 +143,29 @@ class Router(msgspec.Struct, frozen=True, eq=False):
 
     def after_command(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
         """All flows were ended: say so."""
-        forget(scope, QUEUE, TENTATIVE)
+        forget(scope, QUEUE, TENTATIVE, offers.OFFER)
         name = answer.value["root"]
-        text = self.world.phrases.say(
-            "cmd_flow_exited", language_of(self.world, scope), flowName=name
-        )
+        language = language_of(self.world, scope)
+        chart = scope.charts.find(name)
+        prompt = prompt_for(chart, language) if chart else name
+        text = self.world.phrases.say("cmd_flow_exited", language, flowName=name, flowPrompt=prompt)
         deliver(scope, here(scope, text))
         return Return()
+
+    def switch(self, node: Node, scope: Scope) -> Outcome:
+        """The user took what was offered."""
+        chart = scope.charts.find(scope.kept("switch"))
+        assert chart is not None, "an offer whose flow is gone was withdrawn"
+        if not _may_interrupt(scope):  # a decision about a call has moved the flow meanwhile
+            return Goto("resume")
+        return self._interrupt(scope, chart, "cmd_interruption_switch")
 
     # -------------------------------------------------------- interruption and resume
 
     def interruption(self, node: Node, scope: Scope) -> Outcome:
         """Another flow's name, where every flow of the active stack lets itself be interrupted."""
         stack = _active_stack(_flow(scope))
-        if not all(self._interruptable(scope, frame.chart) for frame in stack):
+        if not _may_interrupt(scope):
             return Goto("resume")
         text = words(scope)
         if self.world.has_model:
@@ -152,7 +174,7 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         if match is None or match.flow.name == stack[-1].name:
             return Goto("resume")
         scope.decision = named(match.flow, match.how)
-        return self._interrupt(scope, match.flow)
+        return self._leave(scope, match.flow)
 
     def after_interruption(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
         """What the model thinks of the words; or the interrupting flow rests or has ended."""
@@ -164,7 +186,7 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         scope.decision = analysis.decision_of(found, current)
         if found.target is None or scope.decision.default:
             return Goto("resume")
-        return self._interrupt(scope, found.target)
+        return self._leave(scope, found.target)
 
     def _told(self, stack: list[Frame]) -> list[dict[str, str]]:
         """The flows that run, as the model is told of them: the one that asked comes last."""
@@ -175,25 +197,28 @@ class Router(msgspec.Struct, frozen=True, eq=False):
             for frame, question in zip(stack, questions, strict=True)
         ]
 
-    def _interrupt(self, scope: Scope, flow: Flow) -> Outcome:
+    def _leave(self, scope: Scope, flow: Flow) -> Outcome:
+        """Go to another flow, or ask the user first, as the engine was told."""
+        chart = self.world.chart_of(flow)
+        if not self.world.options.offer_interruptions:
+            return self._interrupt(scope, chart, "flow_interrupted")
+        offers.offer(self.world, scope, chart, _active_stack(_flow(scope))[0])
+        return Return()
+
+    def _interrupt(self, scope: Scope, chart: Chart, phrase: str) -> Outcome:
         """Leave the question open, and open another flow above it."""
         stack = _active_stack(_flow(scope))
         withdraw_keypad(scope)
         language = language_of(self.world, scope)
-        chart = self.world.chart_of(flow)
         root = scope.charts.find(stack[0].chart)
         said = self.world.phrases.say(
-            "flow_interrupted",
+            phrase,
             language,
             targetFlow=prompt_for(chart, language),
             currentFlow=prompt_for(root, language) if root else stack[0].name,
         )
         queue_text(self.world, scope, said)
         return opened(scope, chart, {}, "intent-switch", boundary=True)
-
-    def _interruptable(self, scope: Scope, digest: str) -> bool:
-        chart = scope.charts.find(digest)
-        return bool(chart and chart.meta.get("interruptable"))
 
     def resume(self, node: Node, scope: Scope) -> Outcome:
         """Hand the words to the flow that waits for them; one that waits for others stays put."""
@@ -237,7 +262,7 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         wanted = scope.kept("received")["start"]
         chart = scope.charts.find(str(wanted["flow"]))
         assert chart is not None, "the host's flow was looked up before the turn began"
-        forget(scope, QUEUE, TENTATIVE)
+        forget(scope, QUEUE, TENTATIVE, offers.OFFER)
         arguments = dict(wanted.get("arguments") or {})
         return opened(scope, chart, arguments, "host-start", end=bool(_flow(scope).frames))
 
@@ -254,6 +279,12 @@ def _active_stack(flow: Cursor) -> list[Frame]:
     while start > 0 and not frames[start].boundary:
         start -= 1
     return frames[start:]
+
+
+def _may_interrupt(scope: Scope) -> bool:
+    """Whether every flow of the active stack lets itself be interrupted."""
+    charts = (scope.charts.find(frame.chart) for frame in _active_stack(_flow(scope)))
+    return all(chart is not None and chart.meta.get("interruptable") for chart in charts)
 
 
 __all__ = ["ROUTING", "Router", "routing_call", "routing_chart", "routing_language"]

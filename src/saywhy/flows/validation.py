@@ -19,6 +19,7 @@ from saywhy.expr.names import Path
 from saywhy.flows import answers, failures
 from saywhy.flows.evaluate import FlowNames
 from saywhy.flows.functions import run_function
+from saywhy.flows.languages import chosen
 from saywhy.flows.model import PATTERNS, VALIDATOR
 from saywhy.flows.speech import (
     deliver,
@@ -108,8 +109,11 @@ def _patterns(world: World, scope: Scope, rules: Mapping[str, Any]) -> list[_Fin
             continue
         pattern = str(rule.get("pattern") or "")
         if not matches(world, pattern, value):
-            told = localized(rule, "message", language_of(world, scope))
-            problem = Problem(told or f"Field {field} does not match required pattern", field)
+            language = language_of(world, scope)
+            told = localized(rule, "message", language)
+            problem = Problem(
+                told or world.phrases.say("pattern_mismatch", language, field=field), field
+            )
             read = (((scope.frame.scope, field), value),)
             found.append(_Finding(problem, Condition(pattern, False, f"{PATTERNS}/{index}", read)))
     return found
@@ -145,18 +149,24 @@ def _custom(world: World, node: Node, scope: Scope, rules: Mapping[str, Any]) ->
     name = rules.get("customValidator")
     if not name:
         return []
-    if name not in world.functions:
-        scope.warn(f"{node.where}: the validator {name} is no approved function; nothing checked")
-        return []
-    verdict = _verdict(world, scope, str(name))
-    if not isinstance(verdict, Mapping) or verdict.get("isValid") is not False:
-        return []
-    errors = verdict.get("errors") or "not valid"
-    told = [errors] if isinstance(errors, str) else list(errors)
+    told = refused_by(world, node, scope, str(name))
     field = str(node.spec.get("variable") or "") if node.kind == "SAY-GET" else ""
     said = ", ".join(map(str, told))
     rule = Condition(str(name), False, VALIDATOR, error=said)
     return [_Finding(Problem(str(error), field or _last_asked(scope)), rule) for error in told]
+
+
+def refused_by(world: World, node: Node, scope: Scope, name: str) -> list[str]:
+    """What an approved function has against the variables as they stand; nothing: it is right."""
+    if name not in world.functions:
+        scope.warn(f"{node.where}: the validator {name} is no approved function; nothing checked")
+        return []
+    verdict = _verdict(world, scope, name)
+    if not isinstance(verdict, Mapping) or verdict.get("isValid") is not False:
+        return []
+    language = language_of(world, scope)
+    errors = chosen(verdict, "errors", language) or world.phrases.say("not_valid", language)
+    return [errors] if isinstance(errors, str) else list(map(str, errors))
 
 
 def _verdict(world: World, scope: Scope, name: str) -> Any:
@@ -166,12 +176,13 @@ def _verdict(world: World, scope: Scope, name: str) -> Any:
     scope.reads.extend((scope.frame.scope, key) for key in scope.names(scope.frame.scope))
     scope.exact = False
     note = scope.noted()
+    told = [thaw(variables), _frame(world, scope)]
     if isinstance(note, Mapping):
         value, error, after = note["value"], note["error"], note["after"]
     elif isinstance(note, Answer):
         value, error, after = note.value, note.error, note.facts.get("after")
     else:
-        answer = run_function(world, scope, name, [thaw(variables), _frame(scope)])
+        answer = run_function(world, scope, name, told)
         value, error, after = answer.value, answer.error, answer.args_after
         scope.note({"value": value, "error": error, "after": after})
     if after:
@@ -179,7 +190,7 @@ def _verdict(world: World, scope: Scope, name: str) -> Any:
     return None if error else value
 
 
-def _frame(scope: Scope) -> dict[str, Any]:
+def _frame(world: World, scope: Scope) -> dict[str, Any]:
     """What a validator is told of the flow, under the names that hosts know."""
     frame = scope.frame
     return {
@@ -187,6 +198,7 @@ def _frame(scope: Scope) -> dict[str, Any]:
         "flowId": scope.chart.id,
         "flowVersion": scope.chart.meta.get("version", ""),
         "userId": scope.peek(("session", "userId")),
+        "language": language_of(world, scope),
         "startTime": scope.kept("started", 0),
         "inputStack": (scope.kept("input") or [])[:1],
     }

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from saywhy.chart.model import Chart, Charts
 from saywhy.expr.javascript import Placement
+from saywhy.flows.commands import CommandWords
 from saywhy.flows.guidance import Guidance
 from saywhy.flows.model import Flow
 from saywhy.flows.phrases import Phrases
@@ -37,6 +38,8 @@ class Options:
     """How long an approved function may take when an expression calls it; 0 for no limit."""
     intent_detection: Detection = "single-call"
     """Whether a model looks for flow and parameters at once. spec: flow-engine 5.3, 5.4"""
+    offer_interruptions: bool = False
+    """Whether the user is asked before another flow interrupts. spec: flow-engine 5.7"""
     max_corrections: int = 5
     """Rounds of asking for a correction before the step fails. spec: flow-engine 3.9"""
 
@@ -56,6 +59,7 @@ class World:
     language: str
     javascript: Placement
     options: Options = field(default_factory=Options)
+    commands: CommandWords = field(default_factory=CommandWords)
     offered: tuple[FlowOption, ...] = ()
     """What a model may choose from when nothing runs. spec: flow-engine 5.1"""
     has_model: bool = False

@@ -17,6 +17,7 @@ from saywhy.chart.cursor import Cursor, Frame, State
 from saywhy.chart.model import Charts
 from saywhy.errors import DamagedSession
 from saywhy.flows import outside
+from saywhy.flows.offers import Offer
 from saywhy.messages import Message
 from saywhy.values import loads_into, loads_raw
 

@@ -15,6 +15,7 @@ from saywhy.chart.machine import Limits
 from saywhy.chart.model import Charts
 from saywhy.clock import Clock, SystemClock
 from saywhy.errors import CallerError, DefinitionError, Problem
+from saywhy.flows.commands import CommandWords
 from saywhy.flows.compile import compile_flow
 from saywhy.flows.detection import offered
 from saywhy.flows.guidance import Guidance
@@ -28,6 +29,7 @@ from saywhy.flows.world import Detection, ErrorText, Options, World
 from saywhy.models.callback import provider_of
 from saywhy.models.provider import Provider
 from saywhy.runtime import held as holding
+from saywhy.runtime.choices import callables, can_offer, commands_of, one_of
 from saywhy.runtime.conversations import Conversations, TurnReply
 from saywhy.runtime.deciding import Deciding
 from saywhy.runtime.diagnostics import Diagnostics
@@ -118,6 +120,8 @@ class Engine(Deciding):
         partial_match: str = "any",
         default_max_retries: int = 2,
         commands: Sequence[str] | bool = True,
+        command_words: Mapping[str, Mapping[str, Any]] | None = None,
+        offer_interruptions: bool = False,
         validate_tool_returns: bool = False,
         log_tool_failures: bool = False,
         http: HttpSettings | HttpClient | None = None,
@@ -133,21 +137,24 @@ class Engine(Deciding):
         self._new_id, self._clock = new_id, clock or SystemClock()
         self.library: Library = load_definitions(flows, tools)
         self._globals: FrozenDict = freeze(dict(globals or {}), ("globals",))
-        self._functions = _callable(functions or {})
+        self._functions = callables(functions or {})
         self.diagnostics = Diagnostics(returns=validate_tool_returns, failures=log_tool_failures)
         options = Options(
-            _one_of("error_text", error_text, get_args(ErrorText)),
+            one_of("error_text", error_text, get_args(ErrorText)),
             keep_empty_says,
-            _one_of("partial_match", partial_match, ("any", "safe")),
+            one_of("partial_match", partial_match, ("any", "safe")),
             default_max_retries,
-            _commands(commands),
+            commands_of(commands),
             function_timeout,
-            intent_detection=_one_of("intent_detection", intent_detection, get_args(Detection)),
+            intent_detection=one_of("intent_detection", intent_detection, get_args(Detection)),
+            offer_interruptions=can_offer(offer_interruptions, commands),
         )
         self._expressions = Expressions.of(
             expressions, expression_workers, expression_deadline_seconds
         )
-        world = self._world(options, Phrases(messages), Guidance.of(guidance))
+        world = self._world(
+            options, Phrases(messages), Guidance.of(guidance), CommandWords(command_words)
+        )
         self._policy = _policy_for(world.tools, redact)
         self._machinery = self._assemble(
             world, store, Limits(max_steps, max_depth), http, is_authenticated
@@ -158,7 +165,9 @@ class Engine(Deciding):
 
     # ------------------------------------------------------------ making
 
-    def _world(self, options: Options, phrases: Phrases, guidance: Guidance) -> World:
+    def _world(
+        self, options: Options, phrases: Phrases, guidance: Guidance, words: CommandWords
+    ) -> World:
         # The first of two flows with one name counts, and `Charts` keeps the last.
         charts = Charts(
             compile_flow(flow) for flow in reversed(self.library.flows) if flow.name or flow.id
@@ -174,6 +183,7 @@ class Engine(Deciding):
             self.language or "en",
             self._expressions.placement,
             options,
+            words,
             offered=offered(self.library.flows),
             has_model=self.model is not None,
             detects_language=not self.language,
@@ -475,28 +485,3 @@ def _must_be_session(given: object) -> None:
     if not isinstance(given, Session):
         hint = "begin with init_session, go on with what a turn returned"
         raise CallerError(f"a session is wanted, not {type(given).__name__}", hint=hint)
-
-
-def _callable(functions: Mapping[str, Any]) -> dict[str, Callable[..., Any]]:
-    for name, function in functions.items():
-        if not callable(function):
-            kind = type(function).__name__
-            raise CallerError(f'"{name}" among the functions is {kind}, which cannot be called')
-    return dict(functions)
-
-
-def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:
-    if value not in allowed:
-        words = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
-        raise CallerError(f"{option} is {words}, not {value!r}")
-    return value
-
-
-def _commands(wanted: Sequence[str] | bool) -> frozenset[str]:
-    known = Options().commands
-    if isinstance(wanted, bool):
-        return known if wanted else frozenset()
-    unknown = sorted(set(wanted) - known)
-    if unknown:
-        raise CallerError(f"no command is called {unknown[0]!r}; there are {sorted(known)}")
-    return frozenset(wanted)

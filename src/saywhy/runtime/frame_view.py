@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from saywhy.chart.cursor import Frame
+from saywhy.flows.offers import OFFER
 from saywhy.trace.trace import Trace
 from saywhy.trace.transactions import steps_of
 from saywhy.values import thaw
@@ -136,8 +137,11 @@ class FrameView:
 
     @property
     def pending_interruption(self) -> dict[str, Any] | None:
-        """What the user was offered to switch to; nothing sets it at present."""
-        return self._frame.data.get("pendingInterruption")
+        """What the user was offered to go to instead of answering; only the open flow has it."""
+        if self._frame is not self._session.cursor.frames[-1]:
+            return None
+        kept = self._session.state.get(*OFFER)
+        return thaw(kept) if kept else None
 
     @property
     def accumulated_messages(self) -> list[str]:

@@ -97,15 +97,23 @@ def _warned(commit: Commit) -> tuple[str, ...]:
     )
 
 
+_ROUTED: Final = {
+    "command": "is a command",
+    "switch": "takes up an offer",
+    "interruption": "names another flow",
+}
+
+
 def _how_said(commit: Commit, node: Node | None) -> str:
     step = step_of_flow(commit, node)
     if commit.phase == "closed":
         return f"said by the engine as {commit.flow} ended"
     if commit.flow == ROUTING:
-        reason = {"command": "is a command", "interruption": "names another flow"}.get(commit.kind)
+        reason = _ROUTED.get(commit.kind)
         return "said by the engine" + (f", because the user's message {reason}" if reason else "")
     if commit.kind == "RETURN":
-        source = node.spec.get("value") if node is not None else None
+        key = commit.facts.get("key", "value")  # `value_es` where that was evaluated
+        source = node.spec.get(key) if node is not None else None
         return f"returned by {step}" + (f": {source_text(source)}" if source else "")
     if commit.answered is not None and commit.answered.error:
         return f"said because {step} failed: {commit.answered.error}"
@@ -382,7 +390,7 @@ def _how_started(trace: Trace, opener: Commit, flow: str) -> str:
         words += f": {quoted(message.text)}" if message is not None else ""
         if opener.kind == "start":
             return f"{flow} was started by the host in turn {opener.turn}"
-        if opener.kind == "interruption":
+        if opener.kind in ("interruption", "switch"):
             return f"{flow} interrupted another flow, as {words}"
         return f"{flow} was started, as {words}"
     how = {"replace": "took over", "reboot": "was started afresh"}

@@ -94,7 +94,8 @@ def _opened(commit: Commit) -> str:
         for op in commit.ops
         if op.key[0] == facts.get("scope") and op.key[1] in facts.get("parameters", ())
     ]
-    verb = "interrupted the one that ran" if commit.kind == "interruption" else "began"
+    interrupts = commit.kind in ("interruption", "switch")
+    verb = "interrupted the one that ran" if interrupts else "began"
     return f"Flow {facts['target']} {verb}" + (f", with {_writes(given)}." if given else ".")
 
 

@@ -1,0 +1,1 @@
+"""What the library itself says and understands: one file for each language it speaks."""
