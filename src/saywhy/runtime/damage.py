@@ -103,6 +103,7 @@ class _SessionFacts(msgspec.Struct):
     transactions: list[Any] = []
     outside: dict[str, _Open] = {}
     decided: dict[str, dict[str, Any]] = {}
+    pendingInterruption: Offer | None = None  # noqa: N815 - the key's name
 
     def __post_init__(self) -> None:
         for one in self.transactions:
