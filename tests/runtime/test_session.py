@@ -46,6 +46,7 @@ async def test_a_new_conversation_is_empty() -> None:
         "flowStacks": [],
         "unknown": [],
         "pendingApproval": None,
+        "dueAt": None,
         "pendingMessages": [],
         "completedTransactions": [],
         "frame": None,

@@ -15,6 +15,7 @@ from saywhy.chart.model import Node
 from saywhy.chart.outcome import Answer, Need
 from saywhy.chart.scope import Scope
 from saywhy.expr.template import fill_paths
+from saywhy.flows import patience
 from saywhy.flows.evaluate import FlowNames, condition, is_truthy
 from saywhy.flows.world import World
 from saywhy.values import freeze
@@ -34,6 +35,7 @@ def wait(world: World, node: Node, scope: Scope, name: str, *, field: str, pii: 
     """The Need for the user's next words, which go to the variable `field`."""
     if node.spec.get("digits") is not None and field == (node.spec.get("variable") or ""):
         _offer_keypad(world, node, scope)
+    patience.begin(node, scope)
     scope.keep("pii", pii)
     args = {"pii": True} if pii else {}
     return Need("user", name, {**args, "field": field} if field != name else args or None)
@@ -76,6 +78,7 @@ def take_input(scope: Scope, answer: Answer) -> str:
     scope.reads.append(("input", str(message)))
     scope.keep("input", [text, message])
     withdraw_keypad(scope)
+    patience.end(scope)
     scope.keep("question", None)
     scope.keep("justResumed", False)
     return text

@@ -9,6 +9,7 @@ from saywhy.flows import answers, spoken
 from saywhy.flows.evaluate import say_text
 from saywhy.flows.frames import below_root
 from saywhy.flows.guidance import Pieces
+from saywhy.flows.silence import take_silence
 from saywhy.flows.speech import (
     deliver,
     drop_tentative,
@@ -53,6 +54,8 @@ def _pose(world: World, scope: Scope, text: str, *, guided: bool) -> None:
 
 def take_answer(world: World, node: Node, scope: Scope, answer: Answer) -> Outcome:
     """Store the user's words, trimmed and otherwise exactly as typed, and check them."""
+    if "silence" in answer.facts:
+        return take_silence(world, node, scope, answer)
     asked = scope.asked
     field = answers.field_of(asked) if asked else str(node.spec.get("variable") or "")
     if asked is not None and asked.kind == "model":

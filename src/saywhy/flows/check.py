@@ -14,6 +14,7 @@ from saywhy.flows.checks.names import NameCheck
 from saywhy.flows.checks.paths import check_paths
 from saywhy.flows.checks.reach import Reaches
 from saywhy.flows.checks.repair import check_repair
+from saywhy.flows.checks.silence import check_inactivity, check_silence
 from saywhy.flows.checks.spot import Known, spots_of
 from saywhy.flows.checks.steps import check_step
 from saywhy.flows.checks.texts import check_texts
@@ -49,10 +50,12 @@ def _problems(library: Library, known: Known) -> Iterator[Problem]:
     yield from _shared_names(library)
     for flow in library.flows:
         yield from check_flow(flow, known)
+        yield from check_inactivity(flow)
         yield from names.declared(flow)
         for spot in spots_of(flow, library, known):
             yield from check_step(spot)
             yield from check_repair(spot)
+            yield from check_silence(spot)
             yield from check_texts(spot)
             yield from names.step(spot)
     yield from check_paths(library)

@@ -32,7 +32,9 @@ def _meta(flow: Flow) -> dict[str, Any]:
         for name, variable in flow.variables.items()
         if variable.value is not UNDEFINED
     }
+    limit = {"inactivity": flow.raw["inactivity"]} if "inactivity" in flow.raw else {}
     return {
+        **limit,
         "version": flow.version,
         "scope": flow.scope,
         "interruptable": flow.interruptable,
@@ -68,6 +70,11 @@ class _Compiler:
         edges: list[tuple[str, str]] = []
         for name, branch in step.branches:
             edges.append((branch.pointer, name))
+        if isinstance(spec.get("timeout"), Mapping):
+            spec["timeout"] = {key: told for key, told in spec["timeout"].items() if key != "then"}
+        if step.on_silence:
+            spec["onSilence"] = step.on_silence[0].pointer
+            edges.append((step.on_silence[0].pointer, "on silence"))
         if step.on_fail:
             spec["onFail"] = step.on_fail[0].pointer
             edges.append((step.on_fail[0].pointer, "on failure"))
@@ -86,9 +93,12 @@ class _Compiler:
         under = (step.pointer,)
         for _, branch in step.branches:
             self.step(branch, after, under)
+        targets: list[str | None] = [*(inner.pointer for inner in step.on_silence), after]
+        for inner, target in zip(step.on_silence, targets[1:], strict=True):
+            self.step(inner, target, under)
         for rescues in (step.on_fail, step.on_unknown):
             last = None if any(map(_drops_rest, rescues)) else after
-            targets: list[str | None] = [*(inner.pointer for inner in rescues), last]
+            targets = [*(inner.pointer for inner in rescues), last]
             for inner, target in zip(rescues, targets[1:], strict=True):
                 self.step(inner, target, under, rescue=True)
         for fallback in step.fallbacks.values():

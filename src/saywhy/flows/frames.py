@@ -34,7 +34,12 @@ TRANSACTIONS: Final = ("session", "transactions")
 MAX_TRANSACTIONS: Final = 50
 """Ended transactions the session itself keeps; the trace keeps them all."""
 
-ENDED_BY: Final = {"completed": "completion", "returned": "return", "dispatched": "dispatch"}
+ENDED_BY: Final = {
+    "completed": "completion",
+    "returned": "return",
+    "dispatched": "dispatch",
+    "abandoned": "silence",
+}
 
 
 def set_variables(
@@ -102,6 +107,8 @@ def declare_outcome(scope: Scope, outcome: str, reason: str) -> None:
 def close_flow(world: World, scope: Scope, ending: Ending) -> None:
     """Write a frame's end: its transaction, its outcome, and the last words of the last flow."""
     declared = scope.kept("outcome") if ending.how in ENDED_BY else None
+    if declared is None and ending.how == "abandoned":
+        declared = {"outcome": "abandoned", "reason": ending.reason}
     _record_transaction(scope, ending, declared)
     if declared:
         stamp = {"flowName": scope.frame.name, **declared, "endedBy": ENDED_BY[ending.how]}
@@ -138,8 +145,8 @@ def _record_transaction(scope: Scope, ending: Ending, declared: Any) -> None:
 
 
 def _failure(ending: Ending, declared: Any) -> str:
-    if declared and declared["outcome"] == "unresolved":
-        return declared.get("reason") or "unresolved"
+    if declared and declared["outcome"] in ("unresolved", "abandoned"):
+        return declared.get("reason") or declared["outcome"]
     if ending.how == "dispatched" and declared:
         return ""
     reasons = {

@@ -68,6 +68,8 @@ def _edges(
         )
     for _, branch in step.branches:
         yield from _edges(branch, flow, library, rescue=False, conditional=True)
+    for inner in step.on_silence:
+        yield from _edges(inner, flow, library, rescue=False, conditional=True)
     for inner in step.rescues():
         yield from _edges(inner, flow, library, rescue=True, conditional=True)
 

@@ -61,15 +61,18 @@ class Step:
     branches: tuple[tuple[str, Step], ...] = ()
     """The branches of a CASE or SWITCH in the order in which they are tried."""
     on_fail: tuple[Step, ...] = ()
+    on_silence: tuple[Step, ...] = ()
+    """What runs when nobody answered the question of this step: the `then` of its `timeout`."""
     on_unknown: tuple[Step, ...] = ()
     """What runs where nobody knows whether the tool of this step has acted."""
     fallbacks: Mapping[int, Step] = field(default_factory=dict[int, "Step"])
     """The `fallbackStep` of each entry of `retryOnConditions` that has one, by index."""
 
     def inner(self) -> Iterator[Step]:
-        """The steps directly inside this one: branches, `onFail`, `onUnknown`, fallbacks."""
+        """The steps directly inside this one: branches, those for silence, those for failures."""
         for _, step in self.branches:
             yield step
+        yield from self.on_silence
         yield from self.rescues()
 
     def rescues(self) -> Iterator[Step]:

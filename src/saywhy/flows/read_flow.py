@@ -104,6 +104,9 @@ class _StepReader:
             place=place,
             branches=tuple(self.branches(raw, pointer)) if step_type in BRANCHING else (),
             on_fail=self.rescue(raw.get("onFail"), pointer + "/onFail"),
+            on_silence=self.rescue(
+                object_of(raw.get("timeout")).get("then"), join(pointer, "timeout", "then")
+            ),
             on_unknown=self.rescue(raw.get("onUnknown"), pointer + "/onUnknown"),
             fallbacks=dict(self.fallbacks(raw.get("retryOnConditions"), pointer)),
         )

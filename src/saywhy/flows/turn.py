@@ -20,6 +20,7 @@ from saywhy.chart.outcome import Answer, Call, Goto, Need, Outcome, Return
 from saywhy.chart.scope import Scope
 from saywhy.flows import analysis, intent, offers, outside, overview
 from saywhy.flows.answers import withdraw_keypad
+from saywhy.flows.due import take_due
 from saywhy.flows.model import Flow
 from saywhy.flows.modelled import ask_model
 from saywhy.flows.speech import (
@@ -49,6 +50,7 @@ NODES: Final = (
     ("language", "in which language?"),
     ("open", "start that flow"),
     ("decide", "what was decided about a call"),
+    ("due", "what fell due by itself"),
 )
 
 
@@ -77,6 +79,7 @@ def routing_language(world: World) -> Language:
             "language": Step(starter.language, starter.after_language),
             "open": Step(starter.open_flow, starter.after_start),
             "decide": Step(router.decide, router.after_flow),
+            "due": Step(router.due, router.after_due),
         }
     )
 
@@ -96,6 +99,8 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         received = scope.kept("received")
         if received.get("decision"):
             return Goto("decide")
+        if received.get("timer") is not None:
+            return Goto("due")
         message = received["message"]
         scope.facts = {"message": message}
         text = received["text"]
@@ -254,6 +259,19 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         scope.facts["decided"] = {**facts, "kind": record["kind"], "tool": record["name"]}
         args = freeze({**decision, "frame": record["frame"]})
         return Need("flow", "decided", args, "repeatable")
+
+    # -------------------------------------------------------- what falls due
+
+    def due(self, node: Node, scope: Scope) -> Outcome:
+        """Let the flow that waits know of the silence, or end all of them."""
+        return take_due(scope, _flow(scope), scope.kept("received")["timer"])
+
+    def after_due(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
+        """The flows rest or have ended. There are no words that they could hand back."""
+        forget(scope, ("turn", "dispatched"))
+        if not _flow(scope).frames:
+            forget(scope, QUEUE, TENTATIVE)
+        return Return()
 
     # -------------------------------------------------------- starting a flow
 

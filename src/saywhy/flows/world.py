@@ -40,6 +40,8 @@ class Options:
     """Whether a model looks for flow and parameters at once. spec: flow-engine 5.3, 5.4"""
     offer_interruptions: bool = False
     """Whether the user is asked before another flow interrupts. spec: flow-engine 5.7"""
+    inactivity_ms: float = 0
+    """How long a user may be silent before the flows end; 0 for as long as they like."""
     max_corrections: int = 5
     """Rounds of asking for a correction before the step fails. spec: flow-engine 3.9"""
 

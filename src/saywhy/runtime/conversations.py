@@ -35,9 +35,10 @@ from saywhy.runtime.persistence import USUAL, Persistence
 from saywhy.runtime.session import Session
 from saywhy.runtime.turn import Machinery, TurnRun
 from saywhy.runtime.unjournaled import SessionJournal, seen_through
-from saywhy.runtime.waiting import is_unknown, outbox_of, waiting_of
+from saywhy.runtime.waiting import is_unknown, outbox_of, timers_of, waiting_of
 from saywhy.stores.encoding import decode as document_of
 from saywhy.stores.store import LEASE_SECONDS, Accepted, Claim, Store
+from saywhy.stores.timers import StoredTimer
 from saywhy.trace.record import Recorder, decode
 from saywhy.trace.redact import Policy, Redactor
 from saywhy.trace.trace import Trace
@@ -173,6 +174,24 @@ class Conversations:
         if is_first:
             return None
         return TurnReply(session.session_id, accepted.turn_no, None, repeated=True)
+
+    async def take_due(self, timer: StoredTimer, entry: Entry, message_id: str) -> bool:
+        """Take in that a moment has come, and run it; False where that was done before."""
+        await self._keep_charts()
+        accepted, claim = await self.store.accept_and_claim(
+            timer.session_id,
+            message_id,
+            entry.to_json(),
+            user_id=timer.user_id,
+            worker=self.worker,
+            ttl_seconds=self.lease_seconds,
+            mode=self.persistence.mode,
+        )
+        while claim is not None:
+            await self._run_claimed(claim, mine=0)
+            is_ours = claim.turn_no == accepted.turn_no
+            claim = None if is_ours else await self._claim(timer.session_id)
+        return accepted.status == "new"
 
     def _mind(self, session_id: str) -> None:
         """Nobody waits for an accepted message any more: run it when its time comes."""
@@ -339,6 +358,7 @@ class Conversations:
             outbox=outbox_of(run, reply.response),
             ended_as="unknown" if is_unknown(session) else "done",
             waiting=waiting_of(run),
+            timers=timers_of(run),
         )
         journal.over = True
         return reply
@@ -359,6 +379,7 @@ class Conversations:
             blank="all",
             blank_input=True,
             waiting=waiting_of(run),
+            timers=timers_of(run),
         )
         journal.over = True
 

@@ -17,7 +17,9 @@ from saywhy.chart.cursor import Cursor, Frame, State
 from saywhy.chart.model import Charts
 from saywhy.errors import DamagedSession
 from saywhy.flows import outside
+from saywhy.flows.due import Due
 from saywhy.flows.offers import Offer
+from saywhy.flows.patience import Waits
 from saywhy.messages import Message
 from saywhy.values import loads_into, loads_raw
 
@@ -63,6 +65,7 @@ class _FrameData(msgspec.Struct):
     attempt: int = 0
     call: int = 0
     rounds: int = 0
+    silence: Waits | None = None
     lastAsk: str = ""  # noqa: N815 - the key as it is stored
     lastVariable: str = ""  # noqa: N815
     pii: bool = False
@@ -103,6 +106,7 @@ class _SessionFacts(msgspec.Struct):
     transactions: list[Any] = []
     outside: dict[str, _Open] = {}
     decided: dict[str, dict[str, Any]] = {}
+    due: Due | None = None
     pendingInterruption: Offer | None = None  # noqa: N815 - the key's name
 
     def __post_init__(self) -> None:

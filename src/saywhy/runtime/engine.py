@@ -41,6 +41,7 @@ from saywhy.runtime.log import Log
 from saywhy.runtime.models import Models
 from saywhy.runtime.persistence import Persistence
 from saywhy.runtime.session import Session
+from saywhy.runtime.timers import Timing
 from saywhy.runtime.turn import Machinery, NoJournal, TurnRun
 from saywhy.runtime.validation import Report, report_of
 from saywhy.stores.store import LEASE_SECONDS, Store
@@ -61,7 +62,7 @@ Definitions = str | Path | Mapping[str, Any] | Sequence[Any] | None
 """Flows or tools: a list, `{"flows": […]}`, a path of a file, or a list of paths."""
 
 
-class Engine(Deciding):
+class Engine(Deciding, Timing):
     """Runs conversations written as flows.
 
     `flows` and `tools` are definitions or paths of files; `functions` are the approved functions
@@ -79,7 +80,8 @@ class Engine(Deciding):
     errors among them raise `DefinitionError`. `language` is the default of conversations.
     `messages` replaces the library's sentences per language, `guidance` says how questions tell
     the way out. `ai_timeout` is in milliseconds, 0 for none; so is `function_timeout`, which
-    bounds each function that an expression calls. `http` says what HTTP tools may reach,
+    bounds each function that an expression calls. `inactivity` is how many milliseconds a user may
+    be silent before the flows end as abandoned, 0 for as long as they like. `http` says what HTTP tools may reach,
     `is_authenticated` whether cargo shows that the user has signed in, where the host itself did
     not say so. With `expressions="isolated"` expressions are evaluated in processes of their own,
     `expression_workers` at most, which are killed when an evaluation takes longer than
@@ -115,6 +117,7 @@ class Engine(Deciding):
         max_steps: int = 1000,
         max_depth: int = 20,
         function_timeout: float = 5000,
+        inactivity: float = 0,
         error_text: ErrorText = "hidden",
         keep_empty_says: bool = False,
         partial_match: str = "any",
@@ -146,6 +149,7 @@ class Engine(Deciding):
             default_max_retries,
             commands_of(commands),
             function_timeout,
+            inactivity_ms=inactivity,
             intent_detection=one_of("intent_detection", intent_detection, get_args(Detection)),
             offer_interruptions=can_offer(offer_interruptions, commands),
         )

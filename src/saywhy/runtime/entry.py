@@ -12,6 +12,8 @@ from saywhy.errors import CallerError, UnknownFlow
 from saywhy.values import Date, dumps, freeze, loads_into
 
 ROLES = ("user", "assistant")
+TIMER: Final = "timer"
+"""The role of an entry that says nothing: what is due by now is due."""
 LATEST = 8.64e15
 """The farthest moment that a date can be, in milliseconds on either side of 1970."""
 
@@ -33,6 +35,8 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the host says about the user from here on; None: as before."""
     decision: dict[str, Any] | None = None
     """No message at all, but what a person decided about a call; see `outside`."""
+    timer: dict[str, Any] | None = None
+    """No message at all, but a moment that has come; see `due`."""
 
     @classmethod
     def of(
@@ -56,6 +60,8 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
         if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
             raise CallerError(f"an entry is text or a mapping, not {type(given).__name__}")
         role = given.get("role", "user")
+        if role == TIMER:
+            return cls("", TIMER, timer={})
         if role not in ROLES:
             raise CallerError(
                 f"Unsupported role \"{role}\". Only 'user' and 'assistant' roles are supported."

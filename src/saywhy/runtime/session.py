@@ -16,6 +16,7 @@ import msgspec
 from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Cursor, State
 from saywhy.chart.model import Charts
+from saywhy.flows.due import DUE, due_of
 from saywhy.flows.outside import OPEN, open_records, view_of
 from saywhy.flows.speech import plain
 from saywhy.messages import Message
@@ -201,6 +202,15 @@ class Session:
         waiting = self._outside("approval")
         return waiting[-1] if waiting else None
 
+    @property
+    def due_at(self) -> float | None:
+        """When something happens though the user says nothing, in milliseconds since 1970.
+
+        Without a store the host hands in `{"role": "timer"}` then; with one, `run_due` does it.
+        """
+        due = due_of(self.state.get(*DUE))
+        return due["at"] if due else None
+
     def _outside(self, kind: str) -> list[dict[str, Any]]:
         records = open_records(self.state.get(*OPEN)).values()
         return [view_of(record) for record in records if record["kind"] == kind]
@@ -269,6 +279,7 @@ class Session:
             "flowStacks": self.flow_stacks,
             "unknown": self.unknown,
             "pendingApproval": self.pending_approval,
+            "dueAt": self.due_at,
         }
 
     def to_dict(self) -> dict[str, Any]:

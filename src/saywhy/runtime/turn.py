@@ -24,6 +24,7 @@ from saywhy.chart.machine import (
 from saywhy.chart.outcome import Answer, Call, Need
 from saywhy.errors import ActiveFlowEmptyResponse, FlowExecutionError, TooManySteps
 from saywhy.flows import outside
+from saywhy.flows.due import DUE, note_due
 from saywhy.flows.frames import OUTCOME
 from saywhy.flows.turn import routing_call
 from saywhy.messages import Message
@@ -59,6 +60,8 @@ class TurnRun:
         self.said = Said(session)
         self.waited = bool(session.state.get(*outside.OPEN))
         """Whether people had something to decide before, as far as can be told."""
+        self.due = session.state.get(*DUE)
+        """What was due before. It changes when a turn ends, so a crash leaves it as it is."""
         self.run = Run(
             machinery.charts,
             machinery.language,
@@ -80,8 +83,12 @@ class TurnRun:
         self._take_facts(entry)
         changed, gone = session.cargo_changes()
         session._cargo = None  # pyright: ignore[reportPrivateUsage] - the changes go in as writes
+        active = session.last_activity
         self._begin()
-        message = 0 if entry.decision else self._note_message(entry).seq
+        if entry.timer is not None:
+            session.last_activity = active  # that of the user
+        is_message = entry.decision is None and entry.timer is None
+        message = self._note_message(entry).seq if is_message else 0
         received = {
             "text": entry.text,
             "message": message,
@@ -90,6 +97,7 @@ class TurnRun:
             "start": entry.start,
             "chat": self._chat(),
             **({"decision": entry.decision} if entry.decision else {}),
+            **({"timer": entry.timer} if entry.timer is not None else {}),
         }
         open_frame(self.routing, self.machinery.routing, routing_call(received))
         await self._finish(self._route(None))
@@ -186,6 +194,8 @@ class TurnRun:
                     root = self.flow.frames[0].name
                     self._end_all(Ending(args["how"], args["reason"]))
                     return Answer(freeze({"root": root}))
+                case "silence":
+                    answer = Answer("", facts={"silence": True})
                 case "decided":
                     answer = self._decided(args)
                     if answer is None:
@@ -346,6 +356,8 @@ class TurnRun:
         turn.pop("text", None)
         session.state.scopes.pop("routing", None)
         outside.withdraw(self.flow)
+        usual_ms = self.machinery.world.options.inactivity_ms
+        note_due(self.machinery.charts, self.flow, self.run.now, usual_ms)
         if not self.flow.frames:
             self.said.forget()
         session.commits = _newest([*session.commits, *self.recorder.kept], KEPT_COMMITS)

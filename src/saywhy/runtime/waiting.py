@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from saywhy.flows.due import DUE, due_of
 from saywhy.flows.outside import OPEN, open_records, view_of
 from saywhy.runtime.session import Session
+from saywhy.stores.timers import Timer
 from saywhy.stores.waiting import Waiting
 from saywhy.values import UNDEFINED, dumps
 
@@ -26,6 +28,15 @@ def waiting_of(run: TurnRun) -> list[Waiting] | None:
         Waiting(name, record["kind"], dumps(redactor.value(view_of(record))))
         for name, record in records.items()
     ]
+
+
+def timers_of(run: TurnRun) -> list[Timer] | None:
+    """What falls due in the conversation from now on; None where nothing changed."""
+    now = run.session.state.get(*DUE)
+    if now is run.due:
+        return None
+    due = due_of(now)
+    return [Timer(due["at"], dumps({"id": due["id"]}))] if due else []
 
 
 def outbox_of(run: TurnRun, response: str | None) -> list[bytes]:

@@ -63,6 +63,8 @@ def _texts_under(kind: str, key: str, value: Any) -> Iterator[Text]:
         yield from _parameters(value)
     elif key == "digits" and kind == "SAY-GET":
         yield from _paths(value, (key,))
+    elif key == "timeout" and kind == "SAY-GET":
+        yield from _timeout(value)
     elif key == "branches" and kind == "CASE" and isinstance(value, dict):
         for branch in value:
             if branch.startswith(CONDITION):
@@ -82,6 +84,14 @@ def _language_of(kind: str, key: str, value: str) -> Language | None:
     if kind == "FLOW" and key in ("value", "name") and "{{" in value:
         return "template"
     return None
+
+
+def _timeout(value: Any) -> Iterator[Text]:
+    for name, item in object_of(value).items():
+        if isinstance(item, str) and (name == "ask" or name.startswith("ask_")):
+            yield Text(("timeout", name), "template", item)
+        elif name == "value":
+            yield from _paths(item, ("timeout", name))
 
 
 def _parameters(value: Any) -> Iterator[Text]:

@@ -27,6 +27,7 @@ FLOW_KEYS: Final = frozenset(
         "parameters",
         "parameterInstructions",
         "scope",
+        "inactivity",
         "wraps",
         "variables",
         "steps",
@@ -50,7 +51,7 @@ COMMON_KEYS: Final = frozenset(
 )
 STEP_KEYS: Final[Mapping[str, frozenset[str]]] = {
     "SAY": frozenset({"value"}),
-    "SAY-GET": frozenset({"value", "variable", "digits", "asSpoken", "pii"}),
+    "SAY-GET": frozenset({"value", "variable", "digits", "asSpoken", "pii", "timeout"}),
     "SET": frozenset({"value", "variable", "requireTrue"}),
     "CALL-TOOL": frozenset({"tool", "args", "variable", "onUnknown"}),
     "FLOW": frozenset(

@@ -183,6 +183,7 @@ class Reaches:
             after |= self._step(flow, branch, added, rescue=False)
         if step.type == "FLOW" and target_of(step):
             after |= self._go(flow, step, added, rescue=rescue)
+        after |= self._list(flow, step.on_silence, written, rescue=False)
         for rescues in (step.on_fail, step.on_unknown):
             after |= self._list(flow, rescues, written, rescue=True)
         for fallback in step.fallbacks.values():

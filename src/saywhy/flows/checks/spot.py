@@ -112,6 +112,8 @@ def spots_of(flow: Flow, library: Library, known: Known) -> Iterator[Spot]:
         yield Spot(library, known, flow, step, rescue)
         for _, branch in step.branches:
             yield from walk(branch, False)
+        for inner in step.on_silence:
+            yield from walk(inner, False)
         for inner in step.rescues():
             yield from walk(inner, True)
 

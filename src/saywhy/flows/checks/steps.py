@@ -90,7 +90,7 @@ def _misplaced(spot: Spot) -> Iterator[Problem]:
         yield spot.problem(message, "variable", hint=hint, severity="note", at_key=True)
     homes = {"requireTrue": "SET", "keepSay": "RETURN", "digits": "SAY-GET", "pii": "SAY-GET"}
     homes |= {"asSpoken": "SAY-GET", "args": "CALL-TOOL", "branches": "CASE or SWITCH"}
-    homes |= {"onUnknown": "CALL-TOOL"}
+    homes |= {"onUnknown": "CALL-TOOL", "timeout": "SAY-GET"}
     for key, home in homes.items():
         if spot.has(key) and kind not in home.split(" or ") and kind != "DISPATCH":
             message = f"`{key}` means nothing on a {kind} step"
