@@ -6,7 +6,10 @@ import gc
 import json
 import time
 
+from msgspec.structs import replace
+
 from saywhy.host import FlowOption, ParameterOption, build_detect_flow_request
+from saywhy.host.prompt import flow_line
 
 RENT = FlowOption(
     "rent-bike",
@@ -20,6 +23,7 @@ RENT = FlowOption(
     ),
     "low",
 )
+HELMET = RENT.parameters[-1]
 HOURS = FlowOption("hours", "Hours", "Tells the opening hours")
 CHAT = [
     {"role": "user", "content": "Hello"},
@@ -144,9 +148,23 @@ def test_the_prompt_for_200_flows_costs_under_2_ms_and_grows_no_faster_than_the_
     assert many < 7 * few
 
 
+def test_a_flow_that_was_offered_before_costs_less() -> None:
+    """The line of a flow is kept, and a flow that has changed in anything has a new one."""
+    flow_line.cache_clear()
+    for _ in range(3):
+        build_detect_flow_request("a bike", [], [RENT, HOURS])
+    assert flow_line.cache_info()[:2] == (4, 2)
+    changed = replace(RENT, parameters=(*RENT.parameters[:1], replace(HELMET, type="boolean")))
+    assert "helmet (boolean)" in build_detect_flow_request("a bike", [], [changed]).user
+
+
 def seconds(flows: int) -> float:
-    """What one prompt costs of the processor, without the collector that looks after the tests."""
-    offered = [RENT] * flows
+    """What one prompt costs of the processor, without the collector that looks after the tests.
+
+    All flows differ, and none was offered before.
+    """
+    offered = [replace(RENT, id=str(number), name=f"Rent {number}") for number in range(flows)]
+    flow_line.cache_clear()
     gc.collect(0)
     gc.disable()
     try:

@@ -260,11 +260,16 @@ def _questions(
 
 def _probability(answers: Answers, question: str, asks: str) -> float:
     answer: Any = answers.get(question)
-    if isinstance(answer, Real) and answer is not True and answer is not False:
-        number = float(answer)  # the numbers of array libraries count as well
-        if -_SLACK <= number <= 1 + _SLACK:  # where NaN is not
-            return min(max(number, 0.0), 1.0)
+    number = answer if type(answer) is float else _number(answer)
+    if number is not None and -_SLACK <= number <= 1 + _SLACK:  # where NaN is not
+        return min(max(number, 0.0), 1.0)
     raise UnansweredQuestion(question, answer, asks=asks)
+
+
+def _number(answer: Any) -> float | None:
+    """Any real number, those of array libraries too; true and false are none."""
+    is_number = isinstance(answer, Real) and answer is not True and answer is not False
+    return float(answer) if is_number else None
 
 
 def _words(request: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ means is left to `reading.py`, what a classifier is asked to `classifier.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -81,16 +82,14 @@ def build_detect_flow_request(
 
     `conversation` is the last turn, oldest first, as `{role, content}`.
     """
-    words, said = input.strip(), chat(conversation)
-    offered = [(flow, flow.askable) for flow in flows]
+    words, said, offered = input.strip(), chat(conversation), tuple(flows)
     request: DetectionRequest = {
         "task": "detect_flow",
         "input": words,
         "conversation": said,
-        "flows": [flow_shape(flow, asked) for flow, asked in offered],
+        "flows": [flow_shape(flow, flow.askable) for flow in offered],
     }
-    lines = [flow_line(flow, asked) for flow, asked in offered]
-    user = user_text(words, said, "available-flows", lines)
+    user = user_text(words, said, "available-flows", map(flow_line, offered))
     return DetectionCall(_DETECT_SYSTEM, user, _DETECT_SCHEMA, request)
 
 
@@ -113,19 +112,21 @@ def user_text(words: str, said: Sequence[Said], tag: str, lines: Iterable[str]) 
     return f"<chat-history>\n{turns}\n</chat-history>\n\n{text}"
 
 
-def flow_line(flow: FlowOption, asked: Iterable[ParameterOption]) -> str:
+@lru_cache(maxsize=4096)  # flows are offered in every turn, and a line costs ten times its lookup
+def flow_line(flow: FlowOption) -> str:
     """A flow on one line, with the parameters that may be asked for."""
     line = f"- {flow.name}: {one_line(flow.description)} [risk: {flow.risk_level or 'unknown'}]"
-    shown = "; ".join([parameter_text(option) for option in flow.parameters if not option.internal])
+    shown = "; ".join([parameter_text(option) for option in flow.askable])
     return f"{line} parameters: {shown}" if shown else line
 
 
 def parameter_text(option: ParameterOption) -> str:
     """A parameter as `name (type): description`, with its values where they are declared."""
-    kind = option.type
-    if option.enum:
-        kind += ", one of: " + " | ".join([f'"{value}"' for value in option.enum])
-    return f"{option.name} ({kind}): {one_line(option.description)}"
+    about = one_line(option.description)
+    if not option.enum:
+        return f"{option.name} ({option.type}): {about}"
+    values = '" | "'.join(option.enum)
+    return f'{option.name} ({option.type}, one of: "{values}"): {about}'
 
 
 def one_line(text: str) -> str:
