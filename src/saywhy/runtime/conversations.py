@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
@@ -32,6 +31,7 @@ from saywhy.runtime.entry import Entry
 from saywhy.runtime.held import Holding, know_chart
 from saywhy.runtime.journal import Diverged, StoreJournal
 from saywhy.runtime.persistence import USUAL, Persistence
+from saywhy.runtime.replies import TurnReply, error_json, error_of, kept_of, reply_of
 from saywhy.runtime.session import Session
 from saywhy.runtime.turn import Machinery, TurnRun
 from saywhy.runtime.unjournaled import SessionJournal, seen_through
@@ -40,7 +40,7 @@ from saywhy.stores.encoding import decode as document_of
 from saywhy.stores.store import LEASE_SECONDS, Accepted, Claim, Store
 from saywhy.stores.timers import StoredTimer
 from saywhy.trace.record import Recorder, decode
-from saywhy.trace.redact import Policy, Redactor
+from saywhy.trace.redact import Policy
 from saywhy.trace.trace import Trace
 from saywhy.values import dumps, loads_into, loads_raw
 
@@ -52,21 +52,6 @@ MAX_RECOVERED: Final = 16
 """Turns that `recover` runs at the same time: one that takes long must not hold up the others."""
 LEFT_OPEN: Final = (asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit)
 """What stops a turn without being about it: it is taken up again."""
-
-
-class TurnReply(msgspec.Struct, frozen=True, rename="camel"):
-    """What a turn gave. `response` is text, `''` (handed back) or None (no flow handled it).
-
-    `repeated`: the message had been processed before, and this is what it gave then.
-    """
-
-    session_id: str
-    turn_no: int
-    response: str | None
-    last_turn_tool_calls: list[dict[str, Any]] = []
-    last_flow_outcome: dict[str, Any] | None = None
-    last_turn_dispatch: dict[str, Any] | None = None
-    repeated: bool = False
 
 
 class Conversations:
@@ -327,7 +312,7 @@ class Conversations:
             if not journal.over:
                 status = "diverged" if isinstance(error, Diverged) else "error"
                 result = journal.unstored
-                await self.store.fail(claim, status, _error_json(error), previous_result=result)
+                await self.store.fail(claim, status, error_json(error), previous_result=result)
                 journal.over = True
             raise
 
@@ -351,7 +336,7 @@ class Conversations:
         await self.store.finish(
             claim,
             self.persistence.document(session),
-            dumps(_stored(reply, session.reply_message, run.recorder.redactor)),
+            dumps(kept_of(reply, session.reply_message, run.recorder.redactor)),
             messages=self._messages(run),
             commits=journal.rows(run),
             previous_result=journal.unstored,
@@ -371,7 +356,7 @@ class Conversations:
         await self.store.fail(
             claim,
             "error",
-            _error_json(error),
+            error_json(error),
             doc=self.persistence.document(session),
             messages=self._messages(run),
             commits=journal.rows(run),
@@ -392,7 +377,7 @@ class Conversations:
         self, session_id: str, accepted: Accepted, *, repeated: bool
     ) -> TurnReply:
         if accepted.status == "ended":
-            raise _stored_error(accepted.error or "")
+            raise error_of(accepted.error or "")
         newest = await self._newest_reply(session_id, accepted.turn_no)
         if newest is not None:
             return msgspec.structs.replace(newest, repeated=repeated)
@@ -472,45 +457,6 @@ def _check_ids(**ids: Any) -> None:
             value.encode()
         except UnicodeEncodeError as error:
             raise CallerError(f"{name} holds half a character: {value!r}") from error
-
-
-def reply_of(session: Session, turn_no: int) -> TurnReply:
-    """What the turn that just ended gave."""
-    return TurnReply(
-        session.session_id,
-        turn_no,
-        session.response,
-        session.last_turn_tool_calls,
-        session.last_flow_outcome,
-        session.last_turn_dispatch,
-    )
-
-
-def _stored(reply: TurnReply, message: int, redactor: Redactor) -> dict[str, Any]:
-    """A reply as its turn keeps it: the text stands in the message it points at."""
-    kept: Mapping[str, Any] = {
-        "response": message or reply.response,
-        "calls": reply.last_turn_tool_calls,
-        "outcome": redactor.value(reply.last_flow_outcome),
-        "dispatch": reply.last_turn_dispatch,
-    }
-    return {name: value for name, value in kept.items() if value is not None and value != []}
-
-
-def _error_json(error: BaseException) -> str:
-    """An error as its turn keeps it, for whoever sends the message again."""
-    return dumps({"name": failure_name(error), "message": failure_text(error)}).decode()
-
-
-def _stored_error(why: str) -> SaywhyError:
-    try:
-        stored = loads_raw(why)
-        name, message = stored["name"], stored["message"]
-    except (ValueError, KeyError, TypeError):
-        return CallerError(why or "the turn ended without a reply")
-    error = FlowExecutionError(message)
-    error.name = name
-    return error
 
 
 __all__ = ["Conversations", "TurnReply", "reply_of"]
