@@ -28,6 +28,7 @@ from saywhy.chart.outcome import (
     Need,
     Outcome,
     Return,
+    Rewind,
 )
 from saywhy.chart.record import step_commit
 from saywhy.chart.scope import Scope, Suspend
@@ -42,6 +43,7 @@ from saywhy.chart.stack import (
     drop_scopes,
     follow_call,
     follow_return,
+    follow_rewind,
     open_frame,
     settle,
 )
@@ -231,6 +233,8 @@ class Run(msgspec.Struct, eq=False):
         elif isinstance(outcome, Fork):
             names = [branch.chart for branch in outcome.branches]
             problem = self._unknown(names) or self._too_wide(names) or self._too_deep(cursor)
+        elif isinstance(outcome, Rewind):
+            problem = self._no_way_back(cursor, outcome)
         if problem is None:
             return outcome
         return _failed(self.language.steps[scope.node.kind], scope.node, scope, problem)
@@ -240,6 +244,13 @@ class Run(msgspec.Struct, eq=False):
             if self.charts.find(name) is None:
                 return ChartError(f'no chart has the digest, id or name "{name}"')
         return None
+
+    def _no_way_back(self, cursor: Cursor, outcome: Rewind) -> Exception | None:
+        for frame in cursor.frames[:-1]:
+            if frame.id == outcome.frame:
+                chart = chart_of(self.charts, cursor, frame)
+                return None if outcome.to in chart.nodes else chart.unknown(outcome.to)
+        return ChartError(f"there is no frame {outcome.frame} below the one that goes back")
 
     def _too_wide(self, names: Sequence[str]) -> Exception | None:
         if len(names) <= self.limits.branches:
@@ -284,6 +295,9 @@ class Run(msgspec.Struct, eq=False):
             return follow_return(self, cursor, frame, outcome)
         if isinstance(outcome, Fork):
             open_branches(self, cursor, frame, outcome)
+            return None, None
+        if isinstance(outcome, Rewind):
+            follow_rewind(self, cursor, outcome)
             return None, None
         assert isinstance(outcome, Fail)
         return self._give_up(cursor, frame, scope, outcome)

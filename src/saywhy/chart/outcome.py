@@ -1,4 +1,4 @@
-"""What a step may say: where to go on, whom to call, what to return, what it needs.
+"""What a step may say: where to go on or back, whom to call, what to return, what it needs.
 
 A step never acts on the outside and never moves the cursor; it gives one of these, and
 `machine.advance` does the rest.
@@ -85,13 +85,27 @@ class Fork(msgspec.Struct, frozen=True):
     """Hand failures to the join as data instead of failing the fork."""
 
 
+class Rewind(msgspec.Struct, frozen=True):
+    """Go back: close this frame and all others above the one with this id, and enter a node of it.
+
+    What the steps since have written is the step's own to put right.
+    """
+
+    frame: int
+    to: str
+    how: str = "rewound"
+    """Why the frames above end."""
+    data: dict[str, Any] = {}
+    """What the language keeps on the frame that goes on."""
+
+
 class Fail(msgspec.Struct, frozen=True):
     """The step failed and nothing on the node takes care of it: the frame is closed."""
 
     error: Exception
 
 
-Outcome = Goto | Call | Return | Need | Fork | Fail
+Outcome = Goto | Call | Return | Need | Fork | Rewind | Fail
 
 
 class Work(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -13,7 +13,7 @@ from saywhy.chart.cursor import Base, Cursor, Frame
 from saywhy.chart.failure import failure_text
 from saywhy.chart.language import Ending
 from saywhy.chart.model import Chart, Charts, Node
-from saywhy.chart.outcome import Answer, Call, Need, Return
+from saywhy.chart.outcome import Answer, Call, Need, Return, Rewind
 from saywhy.chart.record import closing_commit
 from saywhy.chart.scope import GONE, Scope
 from saywhy.errors import DamagedSession
@@ -103,6 +103,16 @@ def _back_to_caller(
     if closed.boundary:  # an interruption is over: ask the question again
         settle(run, cursor, below)
     return None, None
+
+
+def follow_rewind(run: Run, cursor: Cursor, outcome: Rewind) -> None:
+    """Close the frames above the named one, which goes on at another node than it waits at."""
+    place = next(i for i, frame in enumerate(cursor.frames) if frame.id == outcome.frame)
+    close_frames(run, cursor, cursor.frames[place + 1 :], Ending(outcome.how, first=True))
+    frame = cursor.frames[place]
+    settle(run, cursor, frame)
+    frame.at = outcome.to
+    frame.data.update(outcome.data)
 
 
 def close_frames(run: Run, cursor: Cursor, frames: Sequence[Frame], ending: Ending) -> None:

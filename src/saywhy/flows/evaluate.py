@@ -15,6 +15,7 @@ from saywhy.expr.javascript import Evaluated, FunctionAnswer, Raised, Suspended
 from saywhy.expr.names import Path
 from saywhy.expr.template import Hole, Template, condition_source, parse_template
 from saywhy.flows.blame import one_line, told
+from saywhy.flows.corrections.log import RECORD
 from saywhy.flows.functions import answer_call
 from saywhy.flows.runtime_names import RUNTIME_NAMES
 from saywhy.flows.world import World
@@ -103,7 +104,9 @@ class FlowNames:
             return (self.scope.frame.scope, *path)
         if root in self.world.globals:
             return ("globals", *path)
-        return (self.scope.frame.scope, *path) if self._is_declared(root) else None
+        # Where corrections are taken, it matters as well who looked for what is not there yet.
+        noted = RECORD in self.scope.frame.data or self._is_declared(root)
+        return (self.scope.frame.scope, *path) if noted else None
 
     def merged(self) -> FrozenDict:
         """All variables: globals with the flow's own over them."""

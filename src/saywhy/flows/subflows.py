@@ -8,6 +8,7 @@ from saywhy.chart.model import Chart, Node
 from saywhy.chart.outcome import Call, Goto, Outcome, Return
 from saywhy.chart.scope import Scope
 from saywhy.expr.template import fill_paths
+from saywhy.flows.corrections.recording import opening, reopened
 from saywhy.flows.evaluate import FlowNames, say_text
 from saywhy.flows.frames import frame_data, set_variables
 from saywhy.flows.speech import QUEUE, drop_tentative
@@ -45,17 +46,14 @@ def _parameters(world: World, node: Node, scope: Scope) -> dict[str, Any]:
 
 def _call(node: Node, scope: Scope, chart: Chart, parameters: dict[str, Any]) -> Outcome:
     isolated = chart.meta.get("scope") == "isolated"
-    target = scope.open() if isolated else scope.frame.scope
+    again = reopened(scope, node)
+    target = again.scope_for(scope) if isolated else scope.frame.scope
     set_variables(scope, target, chart, parameters, defaults=True)
     initiator = "onFail-recovery" if node.spec.get("rescue") else "sub-flow"
-    return Call(
-        chart.digest,
-        target,
-        then=node.next,
-        data=frame_data(
-            scope, initiator, user_input=scope.kept("input"), parent=scope.kept("tx", "")
-        ),
-    )
+    said = scope.kept("input")
+    data = frame_data(scope, initiator, user_input=said, parent=scope.kept("tx", ""))
+    data |= opening(scope, chart, said, node) | dict(again.data)
+    return Call(chart.digest, target, then=node.next, data=data)
 
 
 def _replace(node: Node, scope: Scope, chart: Chart, parameters: dict[str, Any]) -> Outcome:
@@ -74,6 +72,7 @@ def _replace(node: Node, scope: Scope, chart: Chart, parameters: dict[str, Any])
     data = frame_data(
         scope, initiator, user_input=scope.kept("input"), parent=scope.kept("parent", "")
     )
+    data |= opening(scope, chart, scope.kept("input"), node, tail=True)
     return Call(chart.digest, target, tail=True, data=data)
 
 
@@ -86,6 +85,7 @@ def _reboot(node: Node, scope: Scope, chart: Chart, parameters: dict[str, Any]) 
             scope.delete(QUEUE)
     initiator = "reboot-recovery" if node.spec.get("rescue") else "reboot"
     data = frame_data(scope, initiator, user_input=scope.kept("input"))
+    data |= opening(scope, chart, scope.kept("input"))
     return Return(
         unwind="all",
         how="rebooted",

@@ -20,6 +20,7 @@ from saywhy.chart.outcome import Answer, Call, Goto, Need, Outcome, Return
 from saywhy.chart.scope import Scope
 from saywhy.flows import analysis, intent, offers, outside, overview
 from saywhy.flows.answers import withdraw_keypad
+from saywhy.flows.corrections.routing import Corrector, may_correct
 from saywhy.flows.due import take_due
 from saywhy.flows.model import Flow
 from saywhy.flows.modelled import ask_model
@@ -42,6 +43,7 @@ NODES: Final = (
     ("receive", "take the message in"),
     ("command", "is it a command?"),
     ("switch", "go to the flow that was offered"),
+    ("correction", "does it correct an earlier answer?"),
     ("interruption", "does it start another flow?"),
     ("resume", "hand it to the flow that waits"),
     ("start", "start the flow the host asks for"),
@@ -65,12 +67,13 @@ def routing_chart() -> Chart:
 
 def routing_language(world: World) -> Language:
     """What the routing chart does. The cursor of the flows is the last of those beside it."""
-    router, starter = Router(world), Starter(world)
+    router, starter, corrector = Router(world), Starter(world), Corrector(world)
     return Language(
         {
             "receive": Step(router.receive),
             "command": Step(router.command, router.after_command),
             "switch": Step(router.switch, router.after_flow),
+            "correction": Step(corrector.correction, corrector.after_correction),
             "interruption": Step(router.interruption, router.after_interruption),
             "resume": Step(router.resume, router.after_flow),
             "start": Step(router.host_start, router.after_flow),
@@ -141,7 +144,7 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         if offer is not None and found == "continue":
             offers.go_on(self.world, scope, offer, _flow(scope).top)
             return Return()
-        return Goto("interruption")
+        return Goto("correction" if may_correct(_flow(scope)) else "interruption")
 
     def _view(self, scope: Scope, language: str) -> tuple[World, Any, Cursor, str]:
         return self.world, scope.charts, _flow(scope), language

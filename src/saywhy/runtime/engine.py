@@ -6,7 +6,7 @@ Nothing about a conversation lives here; one engine runs any number of them at o
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, get_args
@@ -15,8 +15,10 @@ from saywhy.chart.machine import Limits
 from saywhy.chart.model import Charts
 from saywhy.clock import Clock, SystemClock
 from saywhy.errors import CallerError, DefinitionError, Problem
+from saywhy.flows.checks.speech import Speech
 from saywhy.flows.commands import CommandWords
 from saywhy.flows.compile import compile_flow
+from saywhy.flows.corrections.chart import correction_chart
 from saywhy.flows.detection import offered
 from saywhy.flows.guidance import Guidance
 from saywhy.flows.load import load_definitions
@@ -229,6 +231,7 @@ class Engine(Deciding, Timing):
             models=Models(provider_of(self.model), self.ai_timeout) if self.model else None,
         )
         world.charts.add(machinery.routing)
+        world.charts.add(correction_chart())
         return machinery
 
     def _registry(self) -> Registry:
@@ -254,9 +257,23 @@ class Engine(Deciding, Timing):
         if strict and report.errors:
             raise DefinitionError(report.errors)
 
-    def validate(self) -> Report:
-        """Every problem in the flows and tools, with figures; the same as at construction."""
-        return report_of(self.library, self._functions, self._globals or None)
+    def validate(
+        self, languages: Iterable[str] = (), *, plain_language: str | None = None
+    ) -> Report:
+        """Every problem in the flows and tools, with figures; the same as at construction.
+
+        With `languages`, also every text that is missing in one of them, in flows and in what the
+        engine says. Plain texts are in `plain_language`, else in the engine's language.
+        """
+        world = self._machinery.world
+        return report_of(
+            self.library,
+            self._functions,
+            self._globals or None,
+            languages=languages,
+            plain_language=plain_language or world.language,
+            speech=Speech(world.phrases, world.guidance, world.commands),
+        )
 
     def validate_flow(self, name_or_id: str) -> dict[str, Any]:
         """The report of one flow and those it leads to; `flows.report` has its keys.

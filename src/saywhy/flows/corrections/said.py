@@ -112,7 +112,7 @@ def by_pattern(
     written: Mapping[str, Any],
 ) -> Said | None:
     """What a message corrects; `known` has the names of each variable, `written` the patterns."""
-    by_name = {_key(name): variable for variable in reversed(known) for name in known[variable]}
+    by_name = {_key(name): variable for variable in [*known][::-1] for name in known[variable]}
     own = _authors(world, text, pick(written, language) or written.get(canonical(language)) or ())
     for name, value in own:
         variable = name if name in known else by_name.get(_key(name))
