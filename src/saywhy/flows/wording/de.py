@@ -36,6 +36,13 @@ SENTENCES: Final[dict[str, str]] = {
     "noch einmal.",
     "still_unknown": "Es ist noch nicht bekannt, ob {{toolName}} geschehen ist. Jemand sieht nach.",
     "approval_waiting": "{{toolName}} muss erst genehmigt werden. Ich warte darauf.",
+    "correction_undo": "{{toolName}} wurde mit der früheren Antwort schon erledigt. "
+    "Soll ich es rückgängig machen und neu ausführen?",
+    "correction_declined": "Gut, alles bleibt, wie es war.",
+    "correction_not_undone": "Darum wurde nichts geändert.",
+    "correction_over": "Das lässt sich hier nicht mehr ändern.",
+    "correction_final": "Das lässt sich nicht mehr ändern.",
+    "correction_kept": "{{toolName}} wurde schon erledigt und bleibt, wie es ist.",
     "subflow_not_found": "Teilvorgang „{{subFlowName}}“ nicht gefunden.",
     "flow_switch_error": "Der Wechsel zu „{{targetFlow}}“ war nicht möglich.",
     "flow_not_found": "„{{targetFlow}}“ konnte nicht gestartet werden - Vorgang nicht gefunden.",

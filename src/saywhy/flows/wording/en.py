@@ -36,6 +36,13 @@ SENTENCES: Final[dict[str, str]] = {
     "still_unknown": "It is not known yet whether {{toolName}} happened. Somebody is "
     "looking at it.",
     "approval_waiting": "{{toolName}} has to be approved first. I am waiting for that.",
+    "correction_undo": "{{toolName}} was already done with the earlier answer. "
+    "Shall I undo it and do it again?",
+    "correction_declined": "All right, everything stays as it was.",
+    "correction_not_undone": "So nothing was changed.",
+    "correction_over": "That can no longer be changed here.",
+    "correction_final": "That can no longer be changed.",
+    "correction_kept": "{{toolName}} was already done and stays as it is.",
     "subflow_not_found": 'Sub-flow "{{subFlowName}}" not found.',
     "flow_switch_error": 'Could not switch to "{{targetFlow}}".',
     "flow_not_found": 'Could not start "{{targetFlow}}" - flow not found.',

@@ -35,6 +35,13 @@ SENTENCES: Final[dict[str, str]] = {
     "está revisando; por favor no lo pida de nuevo mientras tanto.",
     "still_unknown": "Aún no se sabe si {{toolName}} se realizó. Alguien lo está revisando.",
     "approval_waiting": "{{toolName}} necesita primero una aprobación. La estoy esperando.",
+    "correction_undo": "{{toolName}} ya se hizo con la respuesta anterior. "
+    "¿Lo deshago y lo hago de nuevo?",
+    "correction_declined": "De acuerdo, todo queda como estaba.",
+    "correction_not_undone": "Así que no se cambió nada.",
+    "correction_over": "Eso ya no se puede cambiar aquí.",
+    "correction_final": "Eso ya no se puede cambiar.",
+    "correction_kept": "{{toolName}} ya se hizo y queda como está.",
     "subflow_not_found": 'Subflujo "{{subFlowName}}" no encontrado.',
     "flow_switch_error": 'No se pudo cambiar a "{{targetFlow}}".',
     "flow_not_found": 'No se pudo iniciar "{{targetFlow}}" - flujo no encontrado.',

@@ -36,6 +36,13 @@ SENTENCES: Final[dict[str, str]] = {
     "lieu. Quelqu'un s'en occupe ; en attendant, merci de ne pas le redemander.",
     "still_unknown": "On ne sait pas encore si {{toolName}} a eu lieu. Quelqu'un s'en occupe.",
     "approval_waiting": "{{toolName}} doit d'abord être approuvé. J'attends cette approbation.",
+    "correction_undo": "{{toolName}} a déjà été fait avec la réponse précédente. "
+    "Dois-je l'annuler et le refaire ?",
+    "correction_declined": "D'accord, tout reste comme avant.",
+    "correction_not_undone": "Rien n'a donc été modifié.",
+    "correction_over": "Cela ne peut plus être modifié ici.",
+    "correction_final": "Cela ne peut plus être modifié.",
+    "correction_kept": "{{toolName}} a déjà été fait et reste tel quel.",
     "subflow_not_found": "Sous-démarche « {{subFlowName}} » introuvable.",
     "flow_switch_error": "Impossible de passer à « {{targetFlow}} ».",
     "flow_not_found": "Impossible de démarrer « {{targetFlow}} » - démarche introuvable.",

@@ -35,6 +35,13 @@ SENTENCES: Final[dict[str, str]] = {
     "Alguém está verificando; por favor, não peça de novo enquanto isso.",
     "still_unknown": "Ainda não se sabe se {{toolName}} foi realizado. Alguém está verificando.",
     "approval_waiting": "{{toolName}} precisa primeiro de uma aprovação. Estou esperando por ela.",
+    "correction_undo": "{{toolName}} já foi feito com a resposta anterior. "
+    "Devo desfazer e fazer de novo?",
+    "correction_declined": "Certo, tudo fica como estava.",
+    "correction_not_undone": "Por isso nada foi alterado.",
+    "correction_over": "Isso já não pode ser alterado aqui.",
+    "correction_final": "Isso já não pode ser alterado.",
+    "correction_kept": "{{toolName}} já foi feito e fica como está.",
     "subflow_not_found": 'Subfluxo "{{subFlowName}}" não encontrado.',
     "flow_switch_error": 'Não foi possível mudar para "{{targetFlow}}".',
     "flow_not_found": 'Não foi possível iniciar "{{targetFlow}}" - fluxo não encontrado.',
