@@ -28,6 +28,18 @@ from saywhy import (
     tool,
     why,
 )
+from saywhy.host import (
+    FlowChoice,
+    Questions,
+    build_ai_request,
+    decode_flow_llm,
+    decode_flow_system_one,
+    from_parameter_answers,
+    hedge,
+    is_detect_flow_request,
+    is_near_miss,
+    to_flow_request,
+)
 from saywhy.testing import check_tool
 from saywhy.tools.wrappers import approve, break_circuit, cache, keep, limit, prefix
 
@@ -137,3 +149,27 @@ async def errors(engine: Engine, session: Session) -> None:
         assert_type(error.hint, str)
     except SaywhyError as error:
         assert_type(error.message, str)
+
+
+async def classify(asked: Questions) -> dict[str, float]:
+    return {question["id"]: 0.5 for question in asked["questions"]}
+
+
+async def hosted(system: str, user: str, schema: str | None = None, request: Any = None) -> str:
+    """A request is known once it was asked about; both executors give the same kind of choice."""
+    if not is_detect_flow_request(request):
+        model = {"name": "m", "reserved_reply_size": 9}
+        assert_type(build_ai_request(model, system, user, schema), dict[str, Any])
+        return "{}"
+    assert_type(request["input"], str)
+
+    async def judged() -> FlowChoice:
+        return decode_flow_system_one(request, await classify(to_flow_request(request)))
+
+    async def written() -> FlowChoice:
+        return decode_flow_llm(request, await callback(system, user, schema))
+
+    choice = await hedge(judged, written, is_good=lambda one: not is_near_miss(one))
+    assert_type(choice, FlowChoice)
+    assert_type(from_parameter_answers(request, choice.flow_name, {}), dict[str, Any])
+    return choice.reply({})

@@ -108,3 +108,19 @@ def test_lists_and_objects_cannot_be_enforced() -> None:
     flow = FlowOption("a", "A", "", (ParameterOption("items", "what", "array"),))
     wrapper = json.loads(build_parameter_stage("x", [], flow).schema)
     assert wrapper["json_schema"]["strict"] is False
+    (asked,) = wrapper["json_schema"]["schema"]["properties"]["parameters"]["properties"].values()
+    assert asked == {"type": ["array", "null"], "description": "what"}
+
+
+def test_a_type_that_json_does_not_know_is_left_open() -> None:
+    """A server would refuse a schema with it; what is declared as `enum` is text in any case."""
+    options = (
+        ParameterOption("day", "which", "date"),
+        ParameterOption("n", "", "date", ("1", "2")),
+    )
+    wrapper = json.loads(build_parameter_stage("x", [], FlowOption("a", "A", "", options)).schema)
+    assert wrapper["json_schema"]["strict"] is False
+    assert wrapper["json_schema"]["schema"]["properties"]["parameters"]["properties"] == {
+        "day": {"description": "which"},
+        "n": {"type": ["string", "null"], "enum": ["1", "2", None]},
+    }

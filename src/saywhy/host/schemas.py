@@ -26,7 +26,8 @@ NO_FLOW: Final = "None"
 MOST_NAMES: Final = 200
 """Up to so many flows a schema lists their names; servers limit how long such lists may be."""
 
-JSON_TYPES: Final = frozenset({"string", "number", "integer", "boolean"})
+_SCALARS: Final = frozenset({"string", "number", "integer", "boolean"})
+_TYPES: Final = _SCALARS | {"array", "object"}
 
 
 def wrapped(name: str, schema: Mapping[str, Any], *, strict: bool) -> str:
@@ -57,7 +58,7 @@ def extract_parameters_schema(parameters: Iterable[ParameterOption]) -> dict[str
 
 def is_enforceable(parameters: Iterable[ParameterOption]) -> bool:
     """Whether a server can hold a reply to the schema: not where a list or an object is asked."""
-    return all(option.type in JSON_TYPES for option in parameters)
+    return all(option.enum or option.type in _SCALARS for option in parameters)
 
 
 def _closed(properties: dict[str, Any]) -> dict[str, Any]:
@@ -70,7 +71,9 @@ def _closed(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _value(option: ParameterOption) -> dict[str, Any]:
-    shape: dict[str, Any] = {"type": [option.type, "null"]}
+    # An author's own word for a type, such as `date`, would make the server refuse the schema.
+    kind = "string" if option.enum else option.type
+    shape: dict[str, Any] = {"type": [kind, "null"]} if kind in _TYPES else {}
     if option.description:
         shape["description"] = option.description
     if option.enum:
