@@ -6,7 +6,7 @@ again: the user may be pressing keys.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from saywhy.chart.commit import Condition, Decision
 from saywhy.chart.model import Node
@@ -29,8 +29,9 @@ from saywhy.flows.speech import (
 from saywhy.flows.world import World
 from saywhy.values import UNDEFINED
 
-ABANDONED = "abandoned"
+ABANDONED: Final = "abandoned"
 """How flows end that nobody answers any more, and their outcome."""
+UNITS: Final = (("h", 3_600_000), ("min", 60_000), ("s", 1000))
 
 
 def take_silence(world: World, node: Node, scope: Scope, answer: Answer) -> Outcome:
@@ -84,7 +85,8 @@ def _store(world: World, node: Node, scope: Scope, value: Any) -> None:
 
 def _decide(scope: Scope, found: Patience, then: str, rounds: int) -> None:
     """Note what was done about the silence, for those who ask why."""
-    scope.facts["silence"] = {"ms": found.after_ms, "rounds": rounds + 1, "then": then}
+    told = reason(found.after_ms, rounds + 1)
+    scope.facts["silence"] = {"text": told, "times": rounds + 1, "then": then}
     heard = Condition(f"an answer within {duration(found.after_ms)}", False, "timeout", error="")
     scope.decision = Decision("silence", (heard,))
 
@@ -98,14 +100,14 @@ def abandon(scope: Scope, why: str) -> Return:
 
 
 def reason(after_ms: float, times: int = 1) -> str:
-    """Why flows ended, in words."""
+    """How long nobody answered, in words."""
     asked = f", asked {times} times" if times > 1 else ""
     return f"nobody answered for {duration(after_ms)}{asked}"
 
 
 def duration(ms: float) -> str:
-    """Milliseconds in the largest unit that gives a short number: `30 s`, `1.5 min`."""
-    for unit, size in (("h", 3_600_000), ("min", 60_000), ("s", 1000)):
+    """Milliseconds in the largest unit that gives a number from 1: `30 s`, `1.5 min`."""
+    for unit, size in UNITS:
         if ms >= size:
             return f"{round(ms / size, 2):g} {unit}"
     return f"{ms:g} ms"

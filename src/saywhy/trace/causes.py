@@ -15,6 +15,7 @@ from saywhy.trace.decided import arguments_in, word_of
 from saywhy.trace.origin import How, Origin, message_of
 from saywhy.trace.rebuild import DOUBTS, Found, doubt_in
 from saywhy.trace.refusals import place_of_rule, refusal_text, refusals
+from saywhy.trace.silent import silence_in, silence_text
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import (
     ROUTING,
@@ -117,6 +118,8 @@ def _how_said(commit: Commit, node: Node | None) -> str:
         return f"returned by {step}" + (f": {source_text(source)}" if source else "")
     if commit.answered is not None and commit.answered.error:
         return f"said because {step} failed: {commit.answered.error}"
+    if silence_in(commit) is not None:
+        return f"asked again by {step}"
     if commit.asked is not None and commit.asked.kind == "user":
         return f"asked by {step}" + (", as the input was not right" if refusals(commit) else "")
     return f"said by {step}"
@@ -162,6 +165,8 @@ def _how_written(trace: Trace, key: Key, commit: Commit, found: Found, origin: O
     match origin.how:
         case "words":
             return _from_words(trace, label, name, found, origin.message)
+        case "silence":
+            return f"{label} is what {step} goes on with when nobody answers"
         case "tool":
             part = "is" if len(key) == 2 else "comes from"
             return f"{label} {part} the result of {_tool_call(trace, commit)}"
@@ -261,6 +266,13 @@ def words(message: Message | None, number: int) -> Cause:
         return Cause(0, "answer", "the user's words", "words", marks=(mark,))
     sentence = f"the user said in turn {message.turn}: {quoted(message.text)}"
     return Cause(0, "answer", sentence, "words", turn=message.turn, value=message.text)
+
+
+def silence(trace: Trace, commit: Commit) -> Cause:
+    """That the time for an answer was over."""
+    step = step_of_flow(commit, trace.node_of(commit))
+    sentence = f"{silence_text(silence_in(commit) or {})}: the timeout of {step}"
+    return Cause(0, "decision", sentence, "timer", **_at(trace, commit))
 
 
 def answer(trace: Trace, commit: Commit) -> Cause:

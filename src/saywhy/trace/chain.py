@@ -22,6 +22,7 @@ Root = Literal[
     "tool",
     "model",
     "function",
+    "timer",
     "authored",
     "default",
     "global",
@@ -33,9 +34,10 @@ Root = Literal[
 ]
 """What a chain may end in; empty for a cause that has causes of its own.
 
-words of the user, the result of a tool, of a model, of an approved function, a text an author
-wrote, a declared default, a global variable, what the host set, the input of a run, the library's
-own phrases; `unset` is a variable that nothing wrote, `unrecorded` one the record cannot explain.
+words of the user, the result of a tool, of a model, of an approved function, a time that was over
+without an answer, a text an author wrote, a declared default, a global variable, what the host set,
+the input of a run, the library's own phrases; `unset` is a variable that nothing wrote,
+`unrecorded` one the record cannot explain.
 """
 
 Edge = Literal["wrote", "read", "answer", "decision", "caller"]

@@ -13,11 +13,13 @@ from saywhy.chart.commit import Commit, Op
 from saywhy.chart.model import Node
 from saywhy.trace.decided import OUTSIDE, is_refusal
 from saywhy.trace.index import touches
+from saywhy.trace.silent import silence_in
 from saywhy.trace.words import ROUTING
 from saywhy.values import Key, raw
 
 How = Literal[
     "words",
+    "silence",
     "tool",
     "tool-error",
     "tool-change",
@@ -87,6 +89,8 @@ def _answered(commit: Commit, key: Key, node: Node | None) -> Origin | None:
     if answered is None:
         return None
     if answered.kind == "user":
+        if silence_in(commit) is not None:
+            return Origin("silence", data_reads(commit))
         message = message_of(commit)
         return Origin("words", (), message)
     if answered.kind == "model":

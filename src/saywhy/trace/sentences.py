@@ -20,6 +20,7 @@ from saywhy.trace.decided import (
 )
 from saywhy.trace.origin import PLUMBING, message_of, own_texts
 from saywhy.trace.refusals import refusal_text, refusals
+from saywhy.trace.silent import due_text, silence_in, silence_text, then_text
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import (
     ROUTING,
@@ -63,7 +64,9 @@ def _step(trace: Trace, commit: Commit) -> str:
 
 def _routing(trace: Trace, commit: Commit) -> str:
     if commit.kind == "receive":
-        return "" if commit.to == "decide" else _received(trace, commit)
+        return "" if commit.to in ("decide", "due") else _received(trace, commit)
+    if "due" in commit.facts:
+        return due_text(commit)
     if "decided" in commit.facts:
         return _decided(commit)
     if "target" in commit.facts:
@@ -109,7 +112,12 @@ def _say(trace: Trace, commit: Commit) -> str:
 
 def _ask(trace: Trace, commit: Commit) -> str:
     told: list[str] = []
-    if commit.answered is not None and commit.answered.kind == "user":
+    silence = silence_in(commit)
+    if silence is not None:
+        written = [op for op in _data(commit) if op.key[0] != "cargo"]
+        told.append(f"{_capital(silence_text(silence))}, {then_text(silence)}.")
+        told += [f"The answer is taken to be {_writes(written)}."] if written else []
+    elif commit.answered is not None and commit.answered.kind == "user":
         written = [op for op in _data(commit) if op.key[0] != "cargo"]
         told.append(f"The answer is {_writes(written)}." if written else "The user answered.")
     told += [f"{_capital(refusal_text(rule))}." for rule in refusals(commit)[:MOST_FAILED]]

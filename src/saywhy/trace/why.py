@@ -20,6 +20,7 @@ from saywhy.trace.chain import Cause, Chain, Edge, Link
 from saywhy.trace.origin import data_reads, is_input, message_of, named, origin_of
 from saywhy.trace.refusals import refusals
 from saywhy.trace.reply import Piece, reply_of
+from saywhy.trace.silent import silence_in
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import ROUTING, name_of
 from saywhy.values import Key
@@ -194,6 +195,7 @@ class _Search:
                 self._answer(cause, commit)
             if not reads and not commit.calls and not self.chain.causes[cause].root:
                 self.chain.causes[cause].root = "authored"
+            self._silence(cause, commit)
             self._control(cause, commit)
 
         def make() -> Cause:
@@ -239,6 +241,8 @@ class _Search:
         def follow(cause: int) -> None:
             if origin.how == "words":
                 self._words(_Effect(cause, "answer"), origin.message)
+            elif origin.how == "silence":
+                self._silence(cause, commit)
             elif origin.how in ("tool", "tool-error", "tool-change", "model"):
                 self._answer(cause, commit)
             elif origin.how == "computed":
@@ -277,6 +281,15 @@ class _Search:
             follow,
         )
 
+    def _silence(self, effect: int, commit: Commit) -> None:
+        """That nobody answered, where the step went on for that."""
+        if silence_in(commit) is not None:
+            self._add(
+                _Effect(effect, "decision"),
+                ("silence", commit.seq),
+                lambda: causes.silence(self.trace, commit),
+            )
+
     def _calls(self, effect: int, commit: Commit) -> None:
         for number, call in enumerate(commit.calls):
             self._call(effect, commit, number, call)
@@ -293,7 +306,10 @@ class _Search:
     def _control(self, effect: int, commit: Commit) -> None:
         """The decisions that let a step run, and what opened its flow."""
         for governing in _governing(self.trace, commit):
-            self._decision(effect, governing)
+            if silence_in(governing) is not None:
+                self._silence(effect, governing)
+            else:
+                self._decision(effect, governing)
         opener = self.trace.opener(commit)
         if opener is not None:
             self._start(effect, opener, commit.flow)
@@ -317,6 +333,7 @@ class _Search:
 
     def _why_run(self, effect: int, commit: Commit) -> None:
         """Why a step did what it did: the rules that stopped it, and what let it run."""
+        self._silence(effect, commit)
         for rule in refusals(commit):
             self._refusal(effect, commit, rule)
         self._control(effect, commit)
