@@ -1,8 +1,7 @@
 """What goes over the wire between an engine and the host that answers its model calls.
 
 Plain dicts, so that they can be sent on as JSON; their keys are those of the flow language, in its
-spelling (`systemOne`). Where a host writes such a dict in Python, `system_one` and
-`parameter_instructions` are read as well. The values we work with inside are in `options.py`.
+spelling (`systemOne`), whoever writes them. The values we work with inside are in `options.py`.
 """
 
 from __future__ import annotations
