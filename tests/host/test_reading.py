@@ -7,6 +7,8 @@ import time
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from saywhy.errors import InvalidReply, ModelError
 from saywhy.host import (
@@ -114,6 +116,37 @@ def test_marks_of_our_own_are_plain_text_here() -> None:
         FLOWS, json.dumps({"flowName": "Ticket", "parameters": given})
     )
     assert choice.parameters == given
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+NAMES = st.sampled_from(["kind", "days", "note", "owner", "colour", ""]) | st.text(max_size=3)
+
+
+@given(st.text() | st.text(alphabet='{}[]":, aflowNme\\\n`', max_size=60))
+def test_whatever_a_model_writes_is_read_or_refused(reply: str) -> None:
+    """No text of a model ends in another error than the one that says there is no JSON in it."""
+    try:
+        choice = decode_detect_flow_reply(FLOWS, reply)
+    except InvalidReply as error:
+        assert error.reply == reply
+    else:
+        assert choice.flow in (TICKET, HOURS, None)
+
+
+@given(st.dictionaries(NAMES, ANY_JSON | st.sampled_from(["Fraud", " lost CARD"]), max_size=6))
+def test_every_value_is_kept_or_told(given_values: dict[str, Any]) -> None:
+    """What a model gave is either kept, under a declared name, or told as dropped; never both."""
+    choice = decode_detect_flow_reply(
+        FLOWS, json.dumps({"flowName": "Ticket", "parameters": given_values})
+    )
+    dropped = [one.name for one in choice.dropped]
+    assert sorted([*choice.parameters, *dropped]) == sorted(given_values)
+    assert choice.parameters.keys() <= {"kind", "days", "note"}
+    assert choice.parameters.get("kind", "Fraud") in ("Fraud", "Lost card")
 
 
 # ------------------------------------------------------------------ the flow
