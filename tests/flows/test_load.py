@@ -182,13 +182,16 @@ def test_steps_that_are_none_are_reported_and_left_out(tmp_path: Path) -> None:
     assert [step.pointer for step in library.flows[0].steps] == ["/steps/1", "/steps/2"]
 
 
-def test_form_steps_are_refused(tmp_path: Path) -> None:
-    """The format of native forms is not part of the language yet."""
-    steps = [{"id": "f", "type": "FORM", "fields": []}]
-    (problem,) = load_files([write(tmp_path, "a.json", [{**FLOW, "steps": steps}])]).problems
-    assert problem.message == "steps of type FORM are not part of this flow language"
-    assert problem.hint.startswith("ask with one SAY-GET for each value")
-    assert (problem.flow, problem.step) == ("pay", "f")
+def test_the_call_of_a_form_is_a_step() -> None:
+    """`submit` stands inside its FORM as the CALL-TOOL step it is, with the form's outcome."""
+    submit = {"tool": "pay", "onFail": {"id": "no", "type": "SAY", "value": "No."}}
+    steps = [{"id": "f", "type": "FORM", "outcome": "paid", "submit": submit}]
+    ((form,),) = (flow.steps for flow in load_definitions([{**FLOW, "steps": steps}]).flows)
+    call = form.submit
+    assert call is not None
+    assert (call.type, call.id, call.pointer) == ("CALL-TOOL", "f_submit", "/steps/0/submit")
+    assert call.raw["outcome"] == "paid"
+    assert [step.id for step in form.walk()] == ["f", "f_submit", "no"]
 
 
 # ------------------------------------------------------------------ data of a host

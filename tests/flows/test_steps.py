@@ -21,9 +21,10 @@ from tests.flows.conftest import (
 
 
 def test_the_table_is_the_language() -> None:
-    """Ten kinds of steps, each with what it does; flows end as the language says."""
+    """Eleven kinds of steps, each with what it does; flows end as the language says."""
     assert set(KINDS) == {
-        "SAY", "SAY-GET", "SET", "CALL-TOOL", "FLOW", "CASE", "SWITCH", "RETURN", "END", "DISPATCH",
+        "SAY", "SAY-GET", "SET", "CALL-TOOL", "FLOW", "CASE", "SWITCH", "FORM",
+        "RETURN", "END", "DISPATCH",
     }  # fmt: skip
     language = flow_language(world_of(flow(say("x"))))
     assert set(language.steps) == set(KINDS)
@@ -89,6 +90,6 @@ async def test_an_outcome_is_declared_once_its_step_has_run() -> None:
 
 async def test_a_step_of_unknown_type_fails_by_name() -> None:
     """The error names the types there are."""
-    with pytest.raises(FlowExecutionError, match="there is no step of the type FORM") as caught:
-        await talk(engine_of(flow({"type": "FORM"})), "Main")
+    with pytest.raises(FlowExecutionError, match="there is no step of the type DANCE") as caught:
+        await talk(engine_of(flow({"type": "DANCE"})), "Main")
     assert caught.value.hint.startswith("known: CALL-TOOL, CASE")

@@ -32,7 +32,7 @@ def ask(world: World, node: Node, scope: Scope) -> Outcome:
     if not variable and node.next is None and len(scope.cursor.frames) == 1:
         say_more(world, scope, text)  # nothing follows: the flow ends with this text
         return Goto(None)
-    _pose(world, scope, text, guided=bool(variable))
+    pose(world, scope, text, guided=bool(variable))
     scope.keep("lastAsk", node.id)
     if variable:
         scope.keep("lastVariable", variable)
@@ -40,7 +40,7 @@ def ask(world: World, node: Node, scope: Scope) -> Outcome:
     return answers.wait(world, node, scope, variable, field=variable, pii=pii)
 
 
-def _pose(world: World, scope: Scope, text: str, *, guided: bool) -> None:
+def pose(world: World, scope: Scope, text: str, *, guided: bool) -> None:
     """Deliver a question behind everything that was said before it."""
     said = take_queue(scope)
     shown = bool(text.strip()) or (bool(said) and world.options.keep_empty_says)

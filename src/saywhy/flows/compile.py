@@ -14,7 +14,9 @@ from saywhy.flows.model import PATTERNS, VALIDATOR, Flow, Step
 from saywhy.values import UNDEFINED
 
 LEAVING: Final = frozenset({"RETURN", "END", "DISPATCH"})
-NESTED: Final = frozenset({"branches", "_branchOrder", "onFail", "onUnknown"})
+NESTED: Final = frozenset(
+    {"branches", "_branchOrder", "onFail", "onUnknown", "onDecline", "submit"}
+)
 
 
 def compile_flow(flow: Flow) -> Chart:
@@ -61,10 +63,18 @@ class _Compiler:
         return targets[0]
 
     def step(
-        self, step: Step, after: str | None, under: tuple[str, ...], *, rescue: bool = False
+        self,
+        step: Step,
+        after: str | None,
+        under: tuple[str, ...],
+        *,
+        rescue: bool = False,
+        form: str = "",
     ) -> None:
         """The node of one step, then the nodes of the steps inside it."""
         spec: dict[str, Any] = {key: value for key, value in step.raw.items() if key not in NESTED}
+        if form:
+            spec["form"] = form
         if rescue and step.type == "FLOW":
             spec = {"callType": "replace", **spec, "rescue": True}
         edges: list[tuple[str, str]] = []
@@ -81,6 +91,13 @@ class _Compiler:
         if step.on_unknown:
             spec["onUnknown"] = step.on_unknown[0].pointer
             edges.append((step.on_unknown[0].pointer, "on unknown outcome"))
+        if step.on_decline:
+            spec["onDecline"] = step.on_decline[0].pointer
+            edges.append((step.on_decline[0].pointer, "on refusal"))
+        if step.submit is not None:
+            spec = {key: value for key, value in spec.items() if key not in ("outcome", "reason")}
+            spec["submit"] = step.submit.pointer
+            edges.append((step.submit.pointer, "submit"))
         for index, fallback in step.fallbacks.items():
             spec.setdefault("fallbacks", {})[str(index)] = fallback.pointer
             edges.append((fallback.pointer, "fallback"))
@@ -96,7 +113,9 @@ class _Compiler:
         targets: list[str | None] = [*(inner.pointer for inner in step.on_silence), after]
         for inner, target in zip(step.on_silence, targets[1:], strict=True):
             self.step(inner, target, under)
-        for rescues in (step.on_fail, step.on_unknown):
+        if step.submit is not None:
+            self.step(step.submit, after, under, form=step.pointer)
+        for rescues in (step.on_fail, step.on_unknown, step.on_decline):
             last = None if any(map(_drops_rest, rescues)) else after
             targets = [*(inner.pointer for inner in rescues), last]
             for inner, target in zip(rescues, targets[1:], strict=True):
@@ -127,16 +146,25 @@ class _Compiler:
 
     def _places(self, step: Step) -> dict[str, tuple[int, int]]:
         """Where the rules stand that may refuse an answer."""
-        rules = step.raw.get("inputValidation")
-        if not isinstance(rules, Mapping) or not self.flow.source:
+        if not self.flow.source:
             return {}
-        patterns = rules.get("patterns")
-        count = len(patterns) if isinstance(patterns, list) else 0
-        parts = [f"{PATTERNS}/{index}" for index in range(count)]
-        if rules.get("customValidator"):
-            parts.append(VALIDATOR)
+        parts = _rules(step.raw)
+        inputs = step.raw.get("inputs") if step.type == "FORM" else None
+        for index, entry in enumerate(inputs if isinstance(inputs, list) else ()):
+            parts += [f"/inputs/{index}{part}" for part in _rules(entry)]
         found = [self.flow.place_of(step.pointer + part) for part in parts]
         return {part: (place.line, place.column) for part, place in zip(parts, found, strict=True)}
+
+
+def _rules(raw: Any) -> list[str]:
+    """The rules in the `inputValidation` of a step or of an input, as pointers."""
+    rules = raw.get("inputValidation") if isinstance(raw, Mapping) else None
+    if not isinstance(rules, Mapping):
+        return []
+    patterns = rules.get("patterns")
+    count = len(patterns) if isinstance(patterns, list) else 0
+    validator = [VALIDATOR] if rules.get("customValidator") else []
+    return [*(f"{PATTERNS}/{index}" for index in range(count)), *validator]
 
 
 def _drops_rest(step: Step) -> bool:
@@ -146,7 +174,9 @@ def _drops_rest(step: Step) -> bool:
 
 
 def _may_leave(step: Step) -> bool:
-    """Whether what follows runs only because this step took no branch that leaves the flow."""
+    """Whether what follows runs only because this step did not leave the flow."""
+    if step.type == "FORM":
+        return "confirm" in step.raw
     return any(
         branch.type in LEAVING
         or (branch.type == "FLOW" and branch.raw.get("callType") in ("replace", "reboot"))

@@ -13,6 +13,7 @@ from saywhy.chart.model import Node
 from saywhy.chart.outcome import Answer, Goto, Need, Outcome
 from saywhy.chart.scope import Scope
 from saywhy.flows import failures, outside
+from saywhy.flows.forms import record as forms
 from saywhy.flows.world import World
 from saywhy.values import seal
 
@@ -28,6 +29,7 @@ def store_result(node: Node, scope: Scope, value: Any) -> Outcome:
     variable = node.spec.get("variable")
     if variable:
         scope.set((scope.frame.scope, str(variable)), value)
+    forms.note_done(scope)
     failures.settle(scope)
     return Goto(node.next)
 

@@ -13,6 +13,7 @@ from saywhy.chart.model import Node
 from saywhy.chart.outcome import Answer, Fail, Goto, Need, Outcome, Return
 from saywhy.chart.scope import Scope
 from saywhy.flows import outside
+from saywhy.flows.forms import record as forms
 from saywhy.flows.speech import language_of, queue_text
 from saywhy.flows.world import World
 from saywhy.tools import retry
@@ -48,6 +49,7 @@ def after_fault(world: World, node: Node, scope: Scope, answer: Answer) -> Outco
 
 def failed(world: World, node: Node, scope: Scope, message: str) -> Outcome:
     """A tool is known to have failed, and no more tries are left: `onFail`, or the flow's end."""
+    forms.note_failed(scope)
     outcome = _on_fail(node, scope, message)
     if outcome is not None:
         return outcome
@@ -85,6 +87,7 @@ def unknown(world: World, node: Node, scope: Scope, message: str) -> Outcome:
     assert tool is not None, "only a tool that was called leaves a doubt"
     target = node.spec.get("onUnknown")
     if isinstance(target, str):
+        forms.note_failed(scope)
         told = {"unknown": True, "key": scope.kept("key"), "tool": tool.name}
         return _rescue(node, scope, target, freeze(told))
     if "onFail" in node.spec or tool.effect != "once":
@@ -138,6 +141,7 @@ def _by_rules(
         return Need("timer", node.id, {"ms": decision.delay_ms}, "repeatable")
     target = _instead(node, scope, decision)
     if target is not None:
+        forms.note_failed(scope)
         settle(scope)
     return target
 

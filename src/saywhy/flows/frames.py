@@ -14,6 +14,7 @@ from saywhy.chart.machine import Ending
 from saywhy.chart.model import Chart
 from saywhy.chart.scope import Scope
 from saywhy.flows.answers import withdraw_keypad
+from saywhy.flows.forms import record as forms
 from saywhy.flows.speech import (
     QUEUE,
     REPLY,
@@ -110,8 +111,12 @@ def close_flow(world: World, scope: Scope, ending: Ending) -> None:
     if declared is None and ending.how == "abandoned":
         declared = {"outcome": "abandoned", "reason": ending.reason}
     _record_transaction(scope, ending, declared)
-    if declared:
-        stamp = {"flowName": scope.frame.name, **declared, "endedBy": ENDED_BY[ending.how]}
+    form = forms.ended(scope, ending)
+    if declared or form:
+        said = declared or {"outcome": form["completion"] if form else ""}
+        ended = ENDED_BY.get(ending.how, ending.how)
+        stamp = {"flowName": scope.frame.name, **said, "endedBy": ended}
+        stamp |= {"form": form} if form else {}
         scope.set(OUTCOME, stamp)
     waiting = scope.frame.waiting
     if ending.error is not None or (waiting is not None and waiting.kind == "user"):

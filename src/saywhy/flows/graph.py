@@ -70,6 +70,8 @@ def _edges(
         yield from _edges(branch, flow, library, rescue=False, conditional=True)
     for inner in step.on_silence:
         yield from _edges(inner, flow, library, rescue=False, conditional=True)
+    if step.submit is not None:
+        yield from _edges(step.submit, flow, library, rescue=False, conditional=True)
     for inner in step.rescues():
         yield from _edges(inner, flow, library, rescue=True, conditional=True)
 

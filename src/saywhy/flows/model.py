@@ -65,20 +65,27 @@ class Step:
     """What runs when nobody answered the question of this step: the `then` of its `timeout`."""
     on_unknown: tuple[Step, ...] = ()
     """What runs where nobody knows whether the tool of this step has acted."""
+    on_decline: tuple[Step, ...] = ()
+    """What runs when the user does not confirm the form that this step is."""
+    submit: Step | None = None
+    """What a form does with its values: its `submit`, as the CALL-TOOL step that it is."""
     fallbacks: Mapping[int, Step] = field(default_factory=dict[int, "Step"])
     """The `fallbackStep` of each entry of `retryOnConditions` that has one, by index."""
 
     def inner(self) -> Iterator[Step]:
-        """The steps directly inside this one: branches, those for silence, those for failures."""
+        """The steps directly inside this one: branches, for silence, a form's call, failures."""
         for _, step in self.branches:
             yield step
         yield from self.on_silence
+        if self.submit is not None:
+            yield self.submit
         yield from self.rescues()
 
     def rescues(self) -> Iterator[Step]:
         """The steps that run when this one failed, or may have."""
         yield from self.on_fail
         yield from self.on_unknown
+        yield from self.on_decline
         yield from self.fallbacks.values()
 
     def walk(self) -> Iterator[Step]:

@@ -15,6 +15,7 @@ from saywhy.chart.cursor import Cursor, Frame
 from saywhy.chart.outcome import Answer, Need
 from saywhy.chart.scope import Scope
 from saywhy.errors import FlowExecutionError
+from saywhy.flows.forms import record as forms
 from saywhy.flows.speech import deliver, drop_tentative, here, joined, language_of, take_queue
 from saywhy.flows.world import World
 from saywhy.tools.approval import DAY_MS, digest_of
@@ -57,6 +58,7 @@ def rest_unknown(world: World, scope: Scope, tool: Tool, message: str) -> Need:
     """Wait until somebody says what became of the call."""
     key = str(scope.kept("key") or "")
     record = _record(scope, "settle", key, tool) | {"error": message}
+    forms.note_unknown(scope)
     return _rest(world, scope, record)
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from saywhy.chart.cursor import Cursor, Frame
 from saywhy.chart.model import Charts
 from saywhy.expr.numbers import value_text
+from saywhy.flows.forms import record as forms
 from saywhy.flows.guidance import is_financial
 from saywhy.flows.model import Step
 from saywhy.flows.offers import Offer
@@ -89,7 +90,8 @@ def _collected(world: World, flow: Cursor, top: Frame) -> list[str]:
     secrets = Redactor(secrets=[*map(str, told), *_secret_globals(world)])
     asked = _asked_in_secret(world)
     lines: list[str] = []
-    for name, value in flow.state.scopes.get(top.scope, {}).items():
+    variables = flow.state.scopes.get(top.scope, {})
+    for name, value in [*variables.items(), *forms.listed(top, variables)]:
         if not isinstance(value, str | int | float) or name in asked or _is_sensitive(name):
             continue
         text = value_text(value)

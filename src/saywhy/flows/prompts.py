@@ -7,14 +7,22 @@ from typing import Any, Final
 
 from saywhy.chart.outcome import Need
 from saywhy.flows import analysis, detection, spoken
+from saywhy.flows.forms import extract
 from saywhy.flows.modelled import Prompt
 from saywhy.flows.world import World
 
 Render = Callable[[World, Mapping[str, Any]], Prompt]
 
+
+def _parameters(world: World, facts: Mapping[str, Any]) -> Prompt:
+    """Which values words state: of the parameters of a flow, or of the inputs of a form."""
+    render = extract.prompt if "form" in facts else detection.parameters_prompt
+    return render(world, facts)
+
+
 RENDERERS: Final[Mapping[str, Render]] = {
     detection.DETECT: detection.flow_prompt,
-    detection.EXTRACT: detection.parameters_prompt,
+    detection.EXTRACT: _parameters,
     detection.LANGUAGE: detection.language_prompt,
     analysis.TASK: analysis.prompt,
     spoken.TASK: spoken.prompt,

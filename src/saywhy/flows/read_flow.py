@@ -94,8 +94,6 @@ class _StepReader:
             return None
         written = raw.get("type")
         step_type = written if isinstance(written, str) else ""
-        if step_type == "FORM":
-            self.problems.append(_form_problem(raw, place, self.flow))
         return Step(
             id=text_of(raw.get("id")),
             type=step_type,
@@ -108,6 +106,8 @@ class _StepReader:
                 object_of(raw.get("timeout")).get("then"), join(pointer, "timeout", "then")
             ),
             on_unknown=self.rescue(raw.get("onUnknown"), pointer + "/onUnknown"),
+            on_decline=self.rescue(raw.get("onDecline"), pointer + "/onDecline"),
+            submit=self.submit(raw, pointer) if step_type == "FORM" else None,
             fallbacks=dict(self.fallbacks(raw.get("retryOnConditions"), pointer)),
         )
 
@@ -127,6 +127,18 @@ class _StepReader:
             return self.steps(raw, pointer)
         step = self.step(raw, pointer)
         return (step,) if step else ()
+
+    def submit(self, raw: dict[str, Any], pointer: str) -> Step | None:
+        """The call that a form ends with, as the step it would be if it stood by itself.
+
+        How the form declares to end is how this call does: nothing is achieved before it.
+        """
+        given = raw.get("submit")
+        if not isinstance(given, dict):
+            return None
+        kept = {key: raw[key] for key in ("outcome", "reason") if key in raw}
+        named = {"id": f"{text_of(raw.get('id'))}_submit", "type": "CALL-TOOL"}
+        return self.step({**kept, **named, **given}, join(pointer, "submit"))
 
     def fallbacks(self, rules: Any, pointer: str) -> Iterator[tuple[int, Step]]:
         for index, rule in enumerate(list_of(rules)):
@@ -166,16 +178,6 @@ def kind_of(value: Any) -> str:
 
 def _is_texts(value: Any) -> TypeGuard[list[str]]:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _form_problem(raw: dict[str, Any], place: Place, flow: str) -> Problem:
-    return Problem(
-        "steps of type FORM are not part of this flow language",
-        place,
-        "ask with one SAY-GET for each value; inputValidation checks the answers",
-        flow=flow,
-        step=text_of(raw.get("id")),
-    )
 
 
 def list_of(value: Any) -> list[Any]:

@@ -16,7 +16,7 @@ from saywhy.chart.commit import Condition, Decision
 from saywhy.chart.model import Chart, Node
 from saywhy.chart.outcome import Answer, Goto, Need, Outcome, Return
 from saywhy.chart.scope import Scope
-from saywhy.flows import detection, intent
+from saywhy.flows import detection, intent, yielding
 from saywhy.flows.frames import OUTCOME, frame_data, set_variables
 from saywhy.flows.model import Flow
 from saywhy.flows.modelled import ask_model, text_of
@@ -109,6 +109,8 @@ class Starter(msgspec.Struct, frozen=True, eq=False):
         if flow is None:
             scope.decision = scope.decision or Decision("none", default=True)
             return Return()
+        if yielding.is_resting(scope, flow.name):
+            return yielding.come_back(self.world, scope)
         scope.keep("match", {"flow": flow.id or flow.name, "parameters": dict(parameters or {})})
         return Goto(then)
 
@@ -119,6 +121,10 @@ class Starter(msgspec.Struct, frozen=True, eq=False):
         match = scope.kept("match")
         chart = scope.charts.find(match["flow"])
         assert chart is not None, "routing only finds flows of this engine"
+        if yielding.resting(scope):
+            yielding.say_left(self.world, scope, chart)
+            parameters = thaw(match["parameters"])
+            return opened(scope, chart, parameters, "intent-switch", boundary=True)
         language = language_of(self.world, scope)
         text = self.world.phrases.say("flow_init", language, flowPrompt=prompt_for(chart, language))
         scope.set(TENTATIVE, text)

@@ -19,6 +19,8 @@ from saywhy.chart.scope import Scope
 from saywhy.errors import FlowExecutionError, RequiredSetFailed
 from saywhy.flows import asking, branching, endings, failures, subflows, toolcalls, validation
 from saywhy.flows.evaluate import native_value, say_text
+from saywhy.flows.forms import step as forms
+from saywhy.flows.forms.record import is_refused
 from saywhy.flows.frames import close_flow, declare_outcome
 from saywhy.flows.speech import language_of, localized, say_more
 from saywhy.flows.world import World
@@ -56,6 +58,9 @@ def set_variable(world: World, node: Node, scope: Scope) -> Outcome:
     return Goto(node.next)
 
 
+ASKING: Final = frozenset({"SAY-GET", "FORM"})
+"""Kinds that check answers themselves, as they come in."""
+
 KINDS: Final[dict[str, Kind]] = {
     "SAY": Kind(say),
     "SAY-GET": Kind(asking.ask, asking.take_answer),
@@ -65,6 +70,7 @@ KINDS: Final[dict[str, Kind]] = {
     "CASE": Kind(branching.case),
     "SWITCH": Kind(branching.switch),
     "RETURN": Kind(endings.return_value),
+    "FORM": Kind(forms.enter, forms.take),
     "END": Kind(endings.end),
     "DISPATCH": Kind(endings.dispatch),
 }
@@ -85,7 +91,7 @@ def _step(world: World, kind: Kind) -> Step:
 
 
 def _enter(world: World, kind: Kind, node: Node, scope: Scope) -> Outcome:
-    if "inputValidation" in node.spec and node.kind != "SAY-GET" and not scope.kept("outside"):
+    if "inputValidation" in node.spec and node.kind not in ASKING and not scope.kept("outside"):
         instead = validation.before(world, node, scope)
         if instead is not None:
             return instead
@@ -97,7 +103,7 @@ def _resume(world: World, kind: Kind, node: Node, scope: Scope, answer: Answer) 
     if asked is not None and asked.kind == "timer":  # the pause before another try is over
         return _enter(world, kind, node, scope)
     corrects = asked is not None and (asked.kind, asked.name) == ("user", validation.CORRECTION)
-    if corrects and node.kind != "SAY-GET":
+    if corrects and node.kind not in ASKING:
         validation.take_correction(scope, answer)
         return _enter(world, kind, node, scope)
     if kind.resume is None:
@@ -114,7 +120,7 @@ def _settled(world: World, node: Node, scope: Scope, outcome: Outcome) -> Outcom
         return outcome
     failures.settle(scope)
     declared = node.spec.get("outcome")
-    if declared and "failure" not in scope.facts:
+    if declared and "failure" not in scope.facts and not is_refused(scope):
         text = say_text(world, scope, str(declared))
         if text.strip():
             reason = say_text(world, scope, str(node.spec.get("reason") or ""))

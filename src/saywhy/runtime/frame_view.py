@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from saywhy.chart.cursor import Frame
+from saywhy.flows.forms.record import view_of
 from saywhy.flows.offers import OFFER
 from saywhy.trace.trace import Trace
 from saywhy.trace.transactions import steps_of
@@ -154,6 +155,11 @@ class FrameView:
         return self._frame.data.get("outcome")
 
     @property
+    def form(self) -> dict[str, Any] | None:
+        """How the form of this flow stands: what is filled, its completion and its recovery."""
+        return view_of(self._frame)
+
+    @property
     def parent_transaction(self) -> str | None:
         """The transaction of the flow that called this one."""
         return self._frame.data.get("parent") or None
@@ -191,6 +197,7 @@ FIELDS = {
     "pendingInterruption": "pending_interruption",
     "accumulatedMessages": "accumulated_messages",
     "declaredOutcome": "declared_outcome",
+    "form": "form",
     "parentTransaction": "parent_transaction",
     "justResumed": "just_resumed",
 }

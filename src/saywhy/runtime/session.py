@@ -17,6 +17,7 @@ from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Cursor, State
 from saywhy.chart.model import Charts
 from saywhy.flows.due import DUE, due_of
+from saywhy.flows.forms.record import view_of as form_view
 from saywhy.flows.outside import OPEN, open_records, view_of
 from saywhy.flows.speech import plain
 from saywhy.messages import Message
@@ -117,6 +118,11 @@ class Session:
     def last_turn_tool_calls(self) -> list[dict[str, Any]]:
         """Tool calls this turn attempted, in order."""
         return thaw(self.state.get("turn", "calls") or [])
+
+    @property
+    def forms(self) -> list[dict[str, Any]]:
+        """How the forms of the open flows stand, the newest last."""
+        return [view for frame in self.cursor.frames if (view := form_view(frame)) is not None]
 
     @property
     def last_flow_outcome(self) -> dict[str, Any] | None:

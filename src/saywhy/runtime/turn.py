@@ -309,6 +309,8 @@ class TurnRun:
         need = self.flow.top.waiting
         waits_for_others = need is not None and need.kind in outside.KINDS
         is_ours = self.session.state.get("turn", "message") is UNDEFINED
+        if self.session.state.get("turn", "dispatch") is not UNDEFINED:
+            return False  # a form has yielded the words, and the host answers them
         return not waits_for_others and not (is_ours and self.flow.top.data.get("question"))
 
     def _fail_silent(self) -> NoReturn:

@@ -12,6 +12,7 @@ from saywhy.errors import Place
 from saywhy.messages import Message
 from saywhy.trace.chain import Cause, Root
 from saywhy.trace.decided import arguments_in, word_of
+from saywhy.trace.forms import read_from
 from saywhy.trace.origin import How, Origin, message_of
 from saywhy.trace.rebuild import DOUBTS, Found, doubt_in
 from saywhy.trace.refusals import place_of_rule, refusal_text, refusals
@@ -145,7 +146,7 @@ def value(trace: Trace, key: Key, commit: Commit, found: Found, origin: Origin) 
     cause = Cause(0, "value", "", name=name, value=found.value, **_at(trace, commit))
     cause.sentence = _how_written(trace, key, commit, found, origin)
     cause.root = _ROOTS.get(origin.how, "")
-    cause.details = _warned(commit)
+    cause.details = (*read_from(commit, key), *_warned(commit))
     if origin.how == "started" and commit.kind == "start":
         cause.root = "host"
     if origin.how == "default":

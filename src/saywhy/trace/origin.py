@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 from saywhy.chart.commit import Commit, Op
 from saywhy.chart.model import Node
 from saywhy.trace.decided import OUTSIDE, is_refusal
+from saywhy.trace.forms import is_form
 from saywhy.trace.index import touches
 from saywhy.trace.silent import silence_in
 from saywhy.trace.words import ROUTING
@@ -94,7 +95,8 @@ def _answered(commit: Commit, key: Key, node: Node | None) -> Origin | None:
         message = message_of(commit)
         return Origin("words", (), message)
     if answered.kind == "model":
-        return Origin("model")
+        message = message_of(commit) if is_form(commit) else 0
+        return Origin("words", (), message) if message else Origin("model")
     if answered.kind not in OUTSIDE:
         return None
     variable = node.spec.get("variable") if node is not None else key[1]

@@ -19,7 +19,7 @@ _RULES: Final = "/inputValidation/"
 def refusals(commit: Commit) -> tuple[Condition, ...]:
     """The rules that refused what was entered; none for a step that was not stopped by one."""
     rules = commit.decision.conditions if commit.decision is not None else ()
-    return rules if rules and rules[0].branch.startswith(_RULES) else ()
+    return rules if rules and _RULES in rules[0].branch else ()
 
 
 def refusal_text(rule: Condition) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from saywhy.chart.commit import Commit, Decision, Op
+from saywhy.trace import forms
 from saywhy.trace.causes import asked_of, evidence_of, failure_of, from_memory
 from saywhy.trace.decided import (
     OUTSIDE,
@@ -113,7 +114,9 @@ def _say(trace: Trace, commit: Commit) -> str:
 def _ask(trace: Trace, commit: Commit) -> str:
     told: list[str] = []
     silence = silence_in(commit)
-    if silence is not None:
+    if forms.is_form(commit):
+        told += forms.told(commit)
+    elif silence is not None:
         written = [op for op in _data(commit) if op.key[0] != "cargo"]
         told.append(f"{_capital(silence_text(silence))}, {then_text(silence)}.")
         told += [f"The answer is taken to be {_writes(written)}."] if written else []
@@ -273,6 +276,10 @@ def _ended(commit: Commit) -> str:
     return f"Flow {commit.flow} ended: {reason or how}."
 
 
+def _form(trace: Trace, commit: Commit) -> str:
+    return " ".join(forms.told(commit))
+
+
 _KINDS: Final[dict[str, Callable[[Trace, Commit], str]]] = {
     "SAY": _say,
     "SAY-GET": _ask,
@@ -281,6 +288,7 @@ _KINDS: Final[dict[str, Callable[[Trace, Commit], str]]] = {
     "CASE": _branch,
     "SWITCH": _branch,
     "FLOW": _flow,
+    "FORM": _form,
     "RETURN": _return,
     "END": _end,
     "DISPATCH": _dispatch,

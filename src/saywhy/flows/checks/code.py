@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from saywhy.expr.names import Reading, read_expression
 from saywhy.expr.template import parse_template
 from saywhy.flows.model import Step
-from saywhy.flows.read_flow import object_of
+from saywhy.flows.read_flow import list_of, object_of
 
 Language: TypeAlias = Literal["template", "value", "condition", "path"]
 """`template`: text with holes. `value`: an expression, or a template if it has holes."""
@@ -59,8 +59,13 @@ def _texts_under(kind: str, key: str, value: Any) -> Iterator[Text]:
             yield Text((key,), language, value)
     elif key == "args" and kind == "CALL-TOOL":
         yield from _paths(value, (key,))
+    elif key == "undo" and kind == "CALL-TOOL":
+        yield from _undo(object_of(value))
     elif key == "parameters" and kind == "FLOW":
         yield from _parameters(value)
+    elif key == "inputs" and kind == "FORM":
+        for place, entry in enumerate(list_of(value)):
+            yield from _input(object_of(entry), (key, place))
     elif key == "digits" and kind == "SAY-GET":
         yield from _paths(value, (key,))
     elif key == "timeout" and kind == "SAY-GET":
@@ -77,9 +82,13 @@ def _language_of(kind: str, key: str, value: str) -> Language | None:
         return "template"
     if key in ("asSpoken", "pii") and kind == "SAY-GET":
         return "condition"
+    if kind == "FORM" and key.partition("_")[0] in ("review", "confirm", "retry"):
+        return "template"
     if kind in ("SAY", "SAY-GET") and (key == "value" or key.startswith("value_")):
         return "template"
     if kind in ("SET", "RETURN") and key == "value":
+        return "value"
+    if kind == "RETURN" and key.startswith("value_"):
         return "value"
     if kind == "FLOW" and key in ("value", "name") and "{{" in value:
         return "template"
@@ -92,6 +101,28 @@ def _timeout(value: Any) -> Iterator[Text]:
             yield Text(("timeout", name), "template", item)
         elif name == "value":
             yield from _paths(item, ("timeout", name))
+
+
+def _input(entry: dict[str, Any], path: tuple[str | int, ...]) -> Iterator[Text]:
+    """The texts of one input of a form."""
+    for name, item in entry.items():
+        if name == "digits":
+            yield from _paths(item, (*path, name))
+        elif isinstance(item, str):
+            if name == "prompt" or name.startswith("prompt_"):
+                yield Text((*path, name), "template", item)
+            elif name == "value":
+                yield Text((*path, name), "value", item)
+            elif name in ("when", "pii", "asSpoken"):
+                yield Text((*path, name), "condition", item)
+
+
+def _undo(undo: dict[str, Any]) -> Iterator[Text]:
+    for name, item in undo.items():
+        if name == "args":
+            yield from _paths(item, ("undo", name))
+        elif isinstance(item, str) and (name == "text" or name.startswith("text_")):
+            yield Text(("undo", name), "template", item)
 
 
 def _parameters(value: Any) -> Iterator[Text]:

@@ -24,6 +24,7 @@ FLOW_KEYS: Final = frozenset(
         "version",
         "primary",
         "interruptable",
+        "language",
         "parameters",
         "parameterInstructions",
         "scope",
@@ -32,6 +33,7 @@ FLOW_KEYS: Final = frozenset(
         "variables",
         "steps",
         "metadata",
+        "corrections",
     ]
 )
 COMMON_KEYS: Final = frozenset(
@@ -53,13 +55,16 @@ STEP_KEYS: Final[Mapping[str, frozenset[str]]] = {
     "SAY": frozenset({"value"}),
     "SAY-GET": frozenset({"value", "variable", "digits", "asSpoken", "pii", "timeout"}),
     "SET": frozenset({"value", "variable", "requireTrue"}),
-    "CALL-TOOL": frozenset({"tool", "args", "variable", "onUnknown"}),
+    "CALL-TOOL": frozenset({"tool", "args", "variable", "onUnknown", "undo"}),
     "FLOW": frozenset(
         {"value", "name", "parameters", "initializeDefaults", "discardSay", "variable"}
     ),
     "CASE": frozenset({"branches", "_branchOrder"}),
     "SWITCH": frozenset({"variable", "branches", "_branchOrder"}),
     "RETURN": frozenset({"value", "keepSay"}),
+    "FORM": frozenset(
+        {"variable", "inputs", "review", "confirm", "submit", "retry", "onYield", "onDecline"}
+    ),
     "END": frozenset(),
     "DISPATCH": frozenset(),
 }

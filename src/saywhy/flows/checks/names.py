@@ -127,6 +127,8 @@ class NameCheck:
             or name in RUNTIME_NAMES
             or name in (self.known.functions or ())
             or name in (self.known.globals or ())
+            or (use.spot.step.type == "FORM" and name == use.spot.get("variable"))
+            or (use.path[0] == "undo" and name == use.spot.get("variable"))
             or self.reaches.knows(use.spot.flow, use.spot.step.pointer, name)
         )
 

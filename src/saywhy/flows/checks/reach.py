@@ -19,7 +19,7 @@ from typing import Final
 from saywhy.flows.graph import call_type_of, flow_graph, target_of
 from saywhy.flows.model import Flow, Library, Step
 
-WRITERS: Final = frozenset({"SAY-GET", "SET", "CALL-TOOL", "FLOW"})
+WRITERS: Final = frozenset({"SAY-GET", "SET", "CALL-TOOL", "FLOW", "FORM"})
 """Step types whose `variable` names what they set."""
 CALLER: Final = "its caller"
 PARAMETER: Final = "a parameter whose name is made up while running"
@@ -184,7 +184,9 @@ class Reaches:
         if step.type == "FLOW" and target_of(step):
             after |= self._go(flow, step, added, rescue=rescue)
         after |= self._list(flow, step.on_silence, written, rescue=False)
-        for rescues in (step.on_fail, step.on_unknown):
+        if step.submit is not None:
+            after |= self._step(flow, step.submit, written, rescue=False)
+        for rescues in (step.on_fail, step.on_unknown, step.on_decline):
             after |= self._list(flow, rescues, written, rescue=True)
         for fallback in step.fallbacks.values():
             after |= self._step(flow, fallback, written, rescue=True)

@@ -28,7 +28,7 @@ def check_repair(spot: Spot) -> Iterator[Problem]:
 
 
 def _rescues(spot: Spot) -> Iterator[Problem]:
-    for key in ("onFail", "onUnknown"):
+    for key in ("onFail", "onUnknown", "onDecline"):
         written = spot.get(key)
         if isinstance(written, list) and not written:
             hint = "remove it, or say what to do"

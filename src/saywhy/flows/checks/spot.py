@@ -27,6 +27,8 @@ class Known:
     globals: frozenset[str] | None = None
     cargo: frozenset[str] | None = None
     languages: tuple[str, ...] = ()
+    plain: str = "en"
+    """The language that plain texts are in, where the flow does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,8 @@ def spots_of(flow: Flow, library: Library, known: Known) -> Iterator[Spot]:
             yield from walk(branch, False)
         for inner in step.on_silence:
             yield from walk(inner, False)
+        if step.submit is not None:
+            yield from walk(step.submit, False)
         for inner in step.rescues():
             yield from walk(inner, True)
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterator
-from typing import Any, Final, TypeGuard
+from typing import Any, Final
 
 from saywhy.errors import Problem, did_you_mean
 from saywhy.flows.checks.arguments import check_arguments
+from saywhy.flows.checks.forms import check_form, check_form_names
+from saywhy.flows.checks.keypads import check_digits
 from saywhy.flows.checks.keys import (
     ALL_STEP_KEYS,
     COMMON_KEYS,
@@ -44,10 +46,14 @@ def check_step(spot: Spot) -> Iterator[Problem]:
         return
     known = STEP_KEYS[step.type] | COMMON_KEYS
     yield from misspelt_keys(
-        spot.flow, step.pointer, step.raw, known, ALL_STEP_KEYS, ("value_",), step.id
+        spot.flow, step.pointer, step.raw, known, ALL_STEP_KEYS, _prefixes(step.type), step.id
     )
     yield from own(spot)
     yield from _common(spot)
+
+
+def _prefixes(kind: str) -> tuple[str, ...]:
+    return ("review_", "confirm_", "retry_") if kind == "FORM" else ("value_",)
 
 
 def _type(spot: Spot) -> Iterator[Problem]:
@@ -56,7 +62,7 @@ def _type(spot: Spot) -> Iterator[Problem]:
         where = "the `onFail` step" if "/onFail" in spot.step.pointer else "the step"
         hint = f"use one of {', '.join(STEP_TYPES)}"
         yield spot.problem(f"{where} has no `type`", hint=hint)
-    elif spot.step.type not in _CHECKS and written != "FORM":  # FORM was refused when it was read
+    elif spot.step.type not in _CHECKS:
         near = str(written).upper().replace("_", "-").strip()
         hint = did_you_mean(near, STEP_TYPES) or f"use one of {', '.join(STEP_TYPES)}"
         yield spot.problem(f'unknown step type "{written}"', "type", hint=hint)
@@ -90,9 +96,10 @@ def _misplaced(spot: Spot) -> Iterator[Problem]:
         yield spot.problem(message, "variable", hint=hint, severity="note", at_key=True)
     homes = {"requireTrue": "SET", "keepSay": "RETURN", "digits": "SAY-GET", "pii": "SAY-GET"}
     homes |= {"asSpoken": "SAY-GET", "args": "CALL-TOOL", "branches": "CASE or SWITCH"}
-    homes |= {"onUnknown": "CALL-TOOL", "timeout": "SAY-GET"}
+    homes |= dict.fromkeys(("inputs", "submit", "onDecline", "onYield"), "FORM")
+    homes |= {"onUnknown": "CALL-TOOL", "undo": "CALL-TOOL", "timeout": "SAY-GET"}
     for key, home in homes.items():
-        if spot.has(key) and kind not in home.split(" or ") and kind != "DISPATCH":
+        if spot.has(key) and kind not in home.split(" or ") and kind not in ("DISPATCH", "FORM"):
             message = f"`{key}` means nothing on a {kind} step"
             hint = f"it belongs on {home}"
             yield spot.problem(message, key, hint=hint, severity="warning", at_key=True)
@@ -120,7 +127,7 @@ def _say_get(spot: Spot) -> Iterator[Problem]:
         hint = "a question without words stops the conversation with an error"
         yield spot.problem("the question is empty", "value", hint=hint)
     yield from _variable(spot, "so the answer is lost")
-    yield from _digits(spot)
+    yield from check_digits(spot, spot.get("digits"), "digits")
     for key in ("asSpoken", "pii"):
         if spot.has(key) and not isinstance(spot.get(key), bool | str):
             message = f"`{key}` must be true, false or a condition, not {kind_of(spot.get(key))}"
@@ -139,30 +146,12 @@ def _spoken(spot: Spot) -> Iterator[Problem]:
     elif not isinstance(value, str):
         message = f"`value` must be a text, this is {kind_of(value)}"
         yield spot.problem(message, "value", hint="put it in quotes")
-    for language in spot.known.languages:
-        if isinstance(value, str) and value and not spot.has(f"value_{language}"):
-            message = f"no `value_{language}` for users who speak {language}"
-            yield spot.problem(message, hint="they will see `value`", severity="warning")
 
 
-def _digits(spot: Spot) -> Iterator[Problem]:
-    digits = spot.get("digits")
-    if digits is None:
-        return
-    if not isinstance(digits, dict):
-        message = f"`digits` must be an object, this is {kind_of(digits)}"
-        yield spot.problem(message, "digits", hint='write {"min": 6, "max": 6}')
-        return
-    least, most = digits.get("min"), digits.get("max")
-    for key in ("min", "max"):
-        value = digits.get(key)
-        is_filled_in = isinstance(value, str) and "{{" in value
-        if value is not None and not is_filled_in and not _is_whole(value):
-            message = f"`digits.{key}` must be a whole number, this is {kind_of(value)}"
-            yield spot.problem(message, "digits", key, hint="write it without quotes")
-    if _is_whole(least) and _is_whole(most) and least > most:
-        message = f"`digits` wants at least {least} and at most {most}"
-        yield spot.problem(message, "digits", hint="no answer can be both; exchange them")
+def _form(spot: Spot) -> Iterator[Problem]:
+    yield from _variable(spot, "so nobody can read what it collects")
+    yield from check_form(spot)
+    yield from check_form_names(spot)
 
 
 def _set(spot: Spot) -> Iterator[Problem]:
@@ -364,10 +353,6 @@ def _dispatch(spot: Spot) -> Iterator[Problem]:
             yield spot.problem(message, key, hint=hint, at_key=True)
 
 
-def _is_whole(value: Any) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
 _CHECKS: Final[dict[str, Callable[[Spot], Iterator[Problem]]]] = {
     "SAY": _spoken,
     "SAY-GET": _say_get,
@@ -377,6 +362,7 @@ _CHECKS: Final[dict[str, Callable[[Spot], Iterator[Problem]]]] = {
     "CASE": _case,
     "SWITCH": _switch,
     "RETURN": _nothing,
+    "FORM": _form,
     "END": _end,
     "DISPATCH": _dispatch,
 }

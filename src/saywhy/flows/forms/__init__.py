@@ -1,0 +1,1 @@
+"""FORM: several inputs that one answer may fill, with review, confirmation and one submission."""

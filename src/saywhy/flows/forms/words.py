@@ -1,0 +1,122 @@
+"""Words that mean the same in every form: yes, no, a correction, a number, a connecting word.
+
+By language; a language without words of its own uses the English ones.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+import msgspec
+
+
+class Words(msgspec.Struct, frozen=True):
+    """The words of one language."""
+
+    yes: tuple[str, ...]
+    no: tuple[str, ...]
+    polite: tuple[str, ...]
+    """What may stand beside a yes or no and changes nothing."""
+    corrects: tuple[str, ...]
+    """What introduces a correction of something said before."""
+    changes: tuple[str, ...]
+    """What asks to change something, without saying how."""
+    joins: tuple[str, ...]
+    """What may stand between the name of an input and its value."""
+    articles: tuple[str, ...]
+    asks: tuple[str, ...]
+    """How questions begin: they are no names."""
+    leads: tuple[str, ...]
+    """What may stand before a name: "my name is Ann"."""
+    stops: tuple[str, ...]
+    """Where a name ends."""
+    both: tuple[str, ...]
+    """Words that say nothing by themselves."""
+
+
+ENGLISH: Final = Words(
+    yes=("yes", "yeah", "yep", "yup", "y", "sure", "ok", "okay", "correct", "right", "confirm",
+         "confirmed", "i confirm", "go ahead", "do it", "send it", "that's right", "thats right",
+         "that is right", "that's correct", "that is correct", "of course", "absolutely"),
+    no=("no", "nope", "nah", "n", "not", "never", "don't", "do not", "no way", "not now",
+        "don't do it", "do not do it", "don't send it", "do not send it"),
+    polite=("please", "thanks", "thank you", "sir", "madam", "it is", "it's", "that's", "fine",
+            "good", "perfect", "great"),
+    corrects=("no", "nope", "not", "actually", "sorry", "i meant", "i mean", "rather", "instead",
+              "make it", "make that", "wait", "wrong", "correction", "change", "should be"),
+    changes=("change", "correct", "edit", "fix", "update", "modify", "wrong", "not right"),
+    joins=("is", "are", "was", "to", "be", "should", "it", "number", "of", "equals", "for", "as",
+           "would", "will", "no", "not", "now", "a", "an", "the", "on"),
+    articles=("the", "my", "your", "a", "an", "his", "her", "our"),
+    asks=("what", "how", "why", "when", "where", "who", "which", "can", "could", "do", "does",
+          "is", "are", "will", "would", "should"),
+    leads=("my name is", "the name is", "name is", "i am", "i'm", "this is", "it is", "it's",
+           "to", "for", "from", "called", "named"),
+    stops=("on", "at", "by", "for", "from", "with", "and", "to", "in", "please", "next", "this",
+           "the", "is", "but", "about", "because"),
+    both=("the", "a", "an", "to", "for", "of", "on", "at", "in", "and", "is", "it", "i", "my",
+          "me", "please", "yes", "no", "ok", "okay", "thanks", "want", "would", "like", "with",
+          "from", "by", "be", "uh", "um", "hmm", "er", "well",
+          "that", "this", "sorry", "actually", "make", "pay",
+          "send", "number", "will"),
+)  # fmt: skip
+
+SPANISH: Final = Words(
+    yes=("sí", "si", "claro", "correcto", "vale", "de acuerdo", "confirmo", "confirmado", "así es",
+         "por supuesto", "adelante", "hazlo", "hágalo", "está bien", "ok", "exacto", "eso es"),
+    no=("no", "nunca", "para nada", "no lo hagas", "no lo haga", "ahora no", "mejor no"),
+    polite=("por favor", "gracias", "señor", "señora", "perfecto", "muy bien", "está bien"),
+    corrects=("no", "perdón", "perdone", "quise decir", "quiero decir", "mejor", "en realidad",
+              "más bien", "espere", "espera", "corrección", "cambia", "cambie", "cambiar",
+              "que sea", "que sean"),
+    changes=("cambiar", "cambia", "cambie", "corregir", "corrige", "corrija", "modificar",
+             "modifica", "modifique", "está mal", "equivocado", "equivocada"),
+    joins=("es", "son", "era", "a", "de", "será", "sea", "por", "número", "el", "la", "no", "que",
+           "debe", "ser", "ahora", "para"),
+    articles=("el", "la", "los", "las", "mi", "su", "un", "una"),
+    asks=("qué", "cómo", "cuándo", "dónde", "quién", "cuál", "cuánto", "cuánta", "puedo", "puede",
+          "hay", "es", "está"),
+    leads=("me llamo", "mi nombre es", "el nombre es", "soy", "se llama", "a nombre de", "para",
+           "a", "de"),
+    stops=("el", "la", "en", "por", "para", "con", "de", "y", "a", "que", "este", "esta", "pero"),
+    both=("el", "la", "los", "las", "un", "una", "a", "para", "de", "en", "y", "es", "por",
+          "favor", "sí", "si", "no", "gracias", "quiero", "mi", "me", "con", "que", "eh", "em",
+          "pues", "perdón", "mejor", "pagar", "enviar", "número"),
+)  # fmt: skip
+
+_TABLES: Final = {"en": ENGLISH, "es": SPANISH}
+_EDGES: Final = re.compile(r"^[\s.,;:!?¡¿\"']+|[\s.,;:!?¡¿\"']+$")
+
+
+def words_of(language: str) -> Words:
+    """The words of a language."""
+    return _TABLES.get(language[:2].lower(), ENGLISH)
+
+
+@cache  # one pattern a language and kind of word
+def pattern(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Any of these words, as whole words, longer ones first."""
+    ordered = sorted(words, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, ordered))})(?!\w)", re.IGNORECASE)
+
+
+def yes_or_no(text: str, language: str) -> bool | None:
+    """Whether a whole answer agrees or refuses; None where it says anything else."""
+    words = words_of(language)
+    rest = bare(text)
+    for meaning, known in ((True, words.yes), (False, words.no)):
+        found = pattern(known).match(rest)
+        if found is None:
+            continue
+        while found is not None:
+            rest = bare(rest[found.end() :])
+            found = pattern((*known, *words.polite)).match(rest)
+        return meaning if not rest else None
+    return None
+
+
+def bare(text: str) -> str:
+    """A text without signs and blanks around it."""
+    return _EDGES.sub("", text)
