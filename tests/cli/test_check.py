@@ -125,6 +125,36 @@ def test_json(run: Run, folder: Path) -> None:
     assert found["hint"]
 
 
+def test_texts_that_are_missing_in_a_language(run: Run, folder: Path) -> None:
+    """With --languages: file, line, column and step of each; as data as well."""
+    steps = [step(type="SAY", value="hi"), step(type="SAY", value="{{flowName}}")]
+    path = write(folder / "a.json", [flow("a", *steps)])
+    assert run("check", path).out.endswith("0 errors, 0 warnings\n")
+    done = run("check", path, "--languages", "en, es")
+    column = Path(path).read_text("utf-8").splitlines()[line_of(path, "hi") - 1].index('"hi"') + 1
+    assert done.code == 0
+    assert done.lines[0].startswith(f"{path}:{line_of(path, 'hi')}:{column}  /0/steps/0/value: ")
+    assert done.lines[0].endswith("warning: no `value_es` for users who speak es")
+    assert done.lines[1].strip() == "they will see `value`"
+    assert done.lines[-1].endswith("0 errors, 1 warning")
+    report = json.loads(run("check", path, "--languages", "es", "--json").out)
+    (found,) = [one for one in report["problems"] if one["severity"] == "warning"]
+    assert (found["flow"], found["step"], found["place"]["column"]) == ("a", "s", column)
+    plain = run("check", path, "--languages", "es", "--plain-language", "es")
+    assert "users who" not in plain.out
+    assert '"e" is no language' in run("check", path, "--plain-language", "e").err
+
+
+def test_a_language_that_nobody_knows(run: Run, folder: Path) -> None:
+    """What the engine would say in it is noted; what is no language is refused."""
+    path = write(folder / "a.json", [flow("a", step(type="SAY", value="{{flowName}}"))])
+    done = run("check", path, "--languages", "it")
+    assert "messages/it: note: no sentences of the engine's own in it" in done.out
+    wrong = run("check", path, "--languages", "en;es")
+    assert wrong.code == 2
+    assert '"en;es" is no language' in wrong.err
+
+
 def test_colours_only_at_a_terminal(run: Run, folder: Path) -> None:
     """What is piped holds no escape codes."""
     path = write(folder / "a.json", [flow("a", step(type="ASK"))])

@@ -36,6 +36,8 @@ def check(case: dict[str, Any], folder: Path) -> tuple[Problem, ...]:
         text = "\n".join(content) if isinstance(content, list) else json.dumps(content)
         (folder / name).write_text(text, "utf-8")
     names = {key: case.get(key) for key in ("functions", "globals", "cargo", "languages")}
+    if "plain_language" in case:
+        names["plain_language"] = case["plain_language"]
     if "globals" not in case:
         names["globals"] = []
     return check_library(load_files([folder / name for name in files]), **names)

@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from saywhy.cli.options import CargoOption, Files, FunctionsOption, GlobalsOption, JsonFlag
 from saywhy.cli.output import STYLES, Screen, out
+
+USUAL: Final = "en"
+
+LanguagesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--languages",
+        metavar="LIST",
+        help="Languages that users speak, like `en,es`: texts missing in one are warned about.",
+    ),
+]
+PlainOption = Annotated[
+    str,
+    typer.Option(
+        "--plain-language",
+        metavar="LANGUAGE",
+        help="What texts without a language are written in, where the flow does not say.",
+    ),
+]
 
 if TYPE_CHECKING:
     from saywhy.errors import Problem
@@ -20,6 +39,8 @@ def check(
     functions: FunctionsOption = None,
     globals: GlobalsOption = None,
     cargo: CargoOption = None,
+    languages: LanguagesOption = None,
+    plain_language: PlainOption = USUAL,
     as_json: JsonFlag = False,
 ) -> None:
     """Find every problem in flow and tool files.
@@ -32,7 +53,12 @@ def check(
 
     given = Given.of(functions, globals, cargo)
     report = report_of(
-        load_files(map(str, files)), given.functions, given.globals, cargo=given.cargo
+        load_files(map(str, files)),
+        given.functions,
+        given.globals,
+        languages=listed(languages),
+        plain_language=plain_language,
+        cargo=given.cargo,
     )
     if as_json:
         import json
@@ -41,6 +67,11 @@ def check(
     else:
         write(report, out())
     raise typer.Exit(0 if report.is_valid else 1)
+
+
+def listed(languages: str | None) -> list[str]:
+    """The languages of a list with commas."""
+    return [one.strip() for one in (languages or "").split(",") if one.strip()]
 
 
 def write(report: Report, screen: Screen) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from saywhy.errors import Problem
+from saywhy.errors import CallerError, Problem
 from saywhy.flows.checks.flow import check_flow, flow_problem
+from saywhy.flows.checks.languages import check_flow_languages, check_languages
 from saywhy.flows.checks.names import NameCheck
 from saywhy.flows.checks.paths import check_paths
 from saywhy.flows.checks.reach import Reaches
@@ -19,6 +20,7 @@ from saywhy.flows.checks.spot import Known, spots_of
 from saywhy.flows.checks.steps import check_step
 from saywhy.flows.checks.texts import check_texts
 from saywhy.flows.checks.tools import check_tools
+from saywhy.flows.languages import USUAL, canonical, is_tag
 from saywhy.flows.model import Library
 
 
@@ -29,27 +31,41 @@ def check_library(
     globals: Iterable[str] | None = None,
     cargo: Iterable[str] | None = None,
     languages: Iterable[str] | None = None,
+    plain_language: str = USUAL,
 ) -> tuple[Problem, ...]:
     """Every problem of a library, in the order of its files.
 
     `functions`, `globals` and `cargo` are the names a host hands over; None means that nobody said
     which there are, and then what is missing is a note and no error. With `languages`, texts that
-    are not translated into one of them are warned about.
+    are missing in one of them are warned about; plain texts are in the flow's own `language`, else
+    in `plain_language`. Raises `CallerError` for what is no language.
     """
     known = Known(
         None if functions is None else frozenset(functions),
         None if globals is None else frozenset(globals),
         None if cargo is None else frozenset(cargo),
-        tuple(languages or ()),
+        declared(languages or ()),
+        *declared([plain_language]),
     )
     return in_file_order(library, (*library.problems, *_problems(library, known)))
+
+
+def declared(languages: Iterable[str]) -> tuple[str, ...]:
+    """The languages in their usual spelling. Raises `CallerError` for what is none."""
+    given = list(languages)
+    for language in given:
+        if not is_tag(language):
+            hint = "write en, es or pt-BR"
+            raise CallerError(f'"{language}" is no language', hint=hint)
+    return tuple(dict.fromkeys(map(canonical, given)))
 
 
 def _problems(library: Library, known: Known) -> Iterator[Problem]:
     names = NameCheck(library, known, Reaches(library))
     yield from _shared_names(library)
     for flow in library.flows:
-        yield from check_flow(flow, known)
+        yield from check_flow(flow)
+        yield from check_flow_languages(flow, known)
         yield from check_inactivity(flow)
         yield from names.declared(flow)
         for spot in spots_of(flow, library, known):
@@ -57,6 +73,7 @@ def _problems(library: Library, known: Known) -> Iterator[Problem]:
             yield from check_repair(spot)
             yield from check_silence(spot)
             yield from check_texts(spot)
+            yield from check_languages(spot)
             yield from names.step(spot)
     yield from check_paths(library)
     yield from check_tools(library, known)

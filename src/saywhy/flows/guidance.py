@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from saywhy.errors import CallerError, did_you_mean
-from saywhy.flows.languages import is_tag, pick
+from saywhy.flows.languages import canonical, is_tag, pick
 from saywhy.flows.phrases import Phrases
 
 FINANCIAL_WORDS: Final = ("payment", "transfer", "financial")
@@ -87,6 +87,13 @@ class Guidance:
             if isinstance(text, str):
                 return text
         return None
+
+    def texts(self, context: Context) -> dict[str, str]:
+        """The host's own texts for a context by language; one for all under the empty text."""
+        texts = {canonical(key): value.get(context) for key, value in self.messages.items()
+                 if isinstance(value, Mapping)}  # fmt: skip
+        texts[""] = self.messages.get(context)
+        return {tag: text for tag, text in texts.items() if isinstance(text, str)}
 
     def _said(self, flow: str, prompt: str, language: str | None, phrases: Phrases) -> str:
         context: Context = "payment" if self.context == "payment" else "general"

@@ -6,7 +6,7 @@ Nothing about a conversation lives here; one engine runs any number of them at o
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, get_args
@@ -14,8 +14,7 @@ from typing import Any, Self, get_args
 from saywhy.chart.machine import Limits
 from saywhy.chart.model import Charts
 from saywhy.clock import Clock, SystemClock
-from saywhy.errors import CallerError, DefinitionError, Problem
-from saywhy.flows.checks.speech import Speech
+from saywhy.errors import CallerError, DefinitionError
 from saywhy.flows.commands import CommandWords
 from saywhy.flows.compile import compile_flow
 from saywhy.flows.corrections.chart import correction_chart
@@ -24,7 +23,6 @@ from saywhy.flows.guidance import Guidance
 from saywhy.flows.load import load_definitions
 from saywhy.flows.model import Library
 from saywhy.flows.phrases import Phrases
-from saywhy.flows.report import validate_all, validate_flow
 from saywhy.flows.steps import flow_language
 from saywhy.flows.turn import routing_chart, routing_language
 from saywhy.flows.world import Detection, ErrorText, Options, World
@@ -42,10 +40,10 @@ from saywhy.runtime.held import HeldTurn
 from saywhy.runtime.log import Log
 from saywhy.runtime.models import Models
 from saywhy.runtime.persistence import Persistence
+from saywhy.runtime.reporting import Reporting
 from saywhy.runtime.session import Session
 from saywhy.runtime.timers import Timing
 from saywhy.runtime.turn import Machinery, NoJournal, TurnRun
-from saywhy.runtime.validation import Report, report_of
 from saywhy.stores.store import LEASE_SECONDS, Store
 from saywhy.tools.call import ToolAnswer
 from saywhy.tools.http.client import HttpClient
@@ -64,7 +62,7 @@ Definitions = str | Path | Mapping[str, Any] | Sequence[Any] | None
 """Flows or tools: a list, `{"flows": […]}`, a path of a file, or a list of paths."""
 
 
-class Engine(Deciding, Timing):
+class Engine(Deciding, Timing, Reporting):
     """Runs conversations written as flows.
 
     `flows` and `tools` are definitions or paths of files; `functions` are the approved functions
@@ -244,57 +242,6 @@ class Engine(Deciding, Timing):
                 continue
             tools.setdefault(tool.id, tool)
         return Registry(tools.values())
-
-    def _report_findings(self, wanted: bool, strict: bool) -> None:
-        if not wanted and not strict:
-            return
-        report = self.validate()
-        for problem in report.problems:
-            write = self._log.error if problem.severity == "error" else self._log.warn
-            if problem.severity != "note":
-                write(problem.render())
-        self._log.info(report.summary)
-        if strict and report.errors:
-            raise DefinitionError(report.errors)
-
-    def validate(
-        self, languages: Iterable[str] = (), *, plain_language: str | None = None
-    ) -> Report:
-        """Every problem in the flows and tools, with figures; the same as at construction.
-
-        With `languages`, also every text that is missing in one of them, in flows and in what the
-        engine says. Plain texts are in `plain_language`, else in the engine's language.
-        """
-        world = self._machinery.world
-        return report_of(
-            self.library,
-            self._functions,
-            self._globals or None,
-            languages=languages,
-            plain_language=plain_language or world.language,
-            speech=Speech(world.phrases, world.guidance, world.commands),
-        )
-
-    def validate_flow(self, name_or_id: str) -> dict[str, Any]:
-        """The report of one flow and those it leads to; `flows.report` has its keys.
-
-        Raises `UnknownFlow`. spec: flow-engine 7
-        """
-        return validate_flow(self.library, name_or_id, **self._given)
-
-    def validate_all_flows(self) -> dict[str, Any]:
-        """Such a report for each flow that a conversation can begin with. spec: flow-engine 7"""
-        return validate_all(self.library, **self._given)
-
-    @property
-    def _given(self) -> dict[str, Any]:
-        """The names handed over, as the reports take them; None where there were none."""
-        return {"functions": self._functions or None, "globals": self._globals or None}
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """What `validate()` finds."""
-        return self.validate().problems
 
     @property
     def logger(self) -> Any:

@@ -5,12 +5,14 @@ The findings are `flows.check`'s; here they become one report.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from saywhy.errors import Problem
-from saywhy.flows.check import check_library
+from saywhy.flows.check import check_library, declared
+from saywhy.flows.checks.speech import Speech, check_speech
+from saywhy.flows.languages import USUAL
 from saywhy.flows.model import Library
 
 
@@ -52,10 +54,28 @@ def report_of(
     library: Library,
     functions: Collection[str] | None,
     globals_: Any = None,
+    *,
+    languages: Iterable[str] | None = None,
+    plain_language: str = USUAL,
+    speech: Speech | None = None,
     **options: Any,
 ) -> Report:
-    """The report on a library; `functions` None means that nobody handed any over."""
-    problems = check_library(library, functions=functions or None, globals=globals_, **options)
+    """The report on a library; `functions` None means that nobody handed any over.
+
+    What an engine itself says is judged as well: in the declared languages, and with its `speech`.
+    """
+    wanted, (plain,) = declared(languages or ()), declared([plain_language])
+    problems = (
+        *check_speech(speech, wanted, plain),
+        *check_library(
+            library,
+            functions=functions or None,
+            globals=globals_,
+            languages=wanted,
+            plain_language=plain,
+            **options,
+        ),
+    )
     figures = {
         "flows": len(library.flows),
         "primary": len(library.primaries()),

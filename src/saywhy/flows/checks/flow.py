@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from saywhy.errors import Problem, did_you_mean
 from saywhy.flows.checks.keys import FLOW_KEYS, misspelt_keys
-from saywhy.flows.checks.spot import Known, Severity
+from saywhy.flows.checks.spot import Severity
 from saywhy.flows.model import Flow, Step, Variable
 from saywhy.flows.read_flow import kind_of
 from saywhy.flows.source import join
@@ -32,11 +32,11 @@ _PYTHON_TYPES: Final[dict[str, Callable[[Any], bool]]] = {
 }
 
 
-def check_flow(flow: Flow, known: Known) -> Iterator[Problem]:
+def check_flow(flow: Flow) -> Iterator[Problem]:
     """Every problem of a flow's own keys, in no particular order."""
     yield from misspelt_keys(flow, "", flow.raw, FLOW_KEYS, prefixes=("prompt_",))
     yield from _identity(flow)
-    yield from _labels(flow, known)
+    yield from _labels(flow)
     yield from _steps(flow)
     yield from _same_ids(flow)
     yield from _switches(flow)
@@ -80,7 +80,7 @@ def _identity(flow: Flow) -> Iterator[Problem]:
         yield flow_problem(flow, message, "/version", "put it in quotes", "warning")
 
 
-def _labels(flow: Flow, known: Known) -> Iterator[Problem]:
+def _labels(flow: Flow) -> Iterator[Problem]:
     for key, value in flow.raw.items():
         is_text_key = key in ("prompt", "description", "parameterInstructions", "wraps")
         if (is_text_key or key.startswith("prompt_")) and not isinstance(value, str):
@@ -94,10 +94,6 @@ def _labels(flow: Flow, known: Known) -> Iterator[Problem]:
     if not flow.description:
         hint = "it is what tells this flow from the others when the user's words are understood"
         yield flow_problem(flow, "a primary flow needs a `description`", "", hint)
-    for language in known.languages:
-        if language not in flow.prompts:
-            message = f"no `prompt_{language}` for users who speak {language}"
-            yield flow_problem(flow, message, "", "they will see `prompt`", "warning")
 
 
 def _steps(flow: Flow) -> Iterator[Problem]:

@@ -95,11 +95,6 @@ def _texts(spot: Spot, timeout: dict[str, Any]) -> Iterator[Problem]:
         if (key == "ask" or key.startswith("ask_")) and not isinstance(value, str):
             message = f"`timeout.{key}` must be a text, this is {kind_of(value)}"
             yield spot.problem(message, "timeout", key, hint="put it in quotes")
-    for language in spot.known.languages:
-        if timeout.get("ask") and f"ask_{language}" not in timeout:
-            message = f"no `timeout.ask_{language}` for users who speak {language}"
-            hint = "they will see `ask`"
-            yield spot.problem(message, "timeout", hint=hint, severity="warning")
     if "value" in timeout and not spot.get("variable"):
         message = "`timeout.value` goes nowhere: the step has no `variable`"
         yield spot.problem(message, "timeout", "value", hint="name one, or remove the value")
