@@ -124,3 +124,7 @@ def test_a_type_that_json_does_not_know_is_left_open() -> None:
         "day": {"description": "which"},
         "n": {"type": ["string", "null"], "enum": ["1", "2", None]},
     }
+    listed = FlowOption("a", "A", "", options[1:])
+    assert (
+        json.loads(build_parameter_stage("x", [], listed).schema)["json_schema"]["strict"] is True
+    )
