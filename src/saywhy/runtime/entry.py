@@ -13,7 +13,7 @@ from saywhy.values import Date, dumps, freeze, loads_into
 
 ROLES = ("user", "assistant")
 TIMER: Final = "timer"
-"""The role of an entry that says nothing: what is due by now is due."""
+"""The role of an entry that says nothing but that it is time, by our clock or by `timestamp`."""
 LATEST = 8.64e15
 """The farthest moment that a date can be, in milliseconds on either side of 1970."""
 
@@ -61,7 +61,8 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
             raise CallerError(f"an entry is text or a mapping, not {type(given).__name__}")
         role = given.get("role", "user")
         if role == TIMER:
-            return cls("", TIMER, timer={})
+            at = _timestamp(given.get("timestamp"))
+            return cls("", TIMER, timer={} if at is None else {"at": at})
         if role not in ROLES:
             raise CallerError(
                 f"Unsupported role \"{role}\". Only 'user' and 'assistant' roles are supported."

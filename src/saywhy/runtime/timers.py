@@ -32,8 +32,8 @@ class Timing:
     def _stored(self) -> Conversations:
         raise NotImplementedError
 
-    async def run_due(self, now: float | None = None) -> int:
-        """Take what has fallen due in stored conversations; gives how many turns there were.
+    async def run_due(self, now: float | None = None, *, session_id: str | None = None) -> int:
+        """Take what has fallen due in one stored conversation or in all; gives how many turns.
 
         `now` is in milliseconds since 1970, by the engine's clock unless given. What is said goes
         to the store's outbox. Of several workers that call this one takes each turn.
@@ -42,7 +42,7 @@ class Timing:
         until_ms = self._machinery.clock.now() if now is None else now
         count = 0
         while timers := await stored.store.due(
-            AT_ONCE, until_ms=until_ms, mode=stored.persistence.mode
+            AT_ONCE, session_id=session_id, until_ms=until_ms, mode=stored.persistence.mode
         ):
             taken = await asyncio.gather(*(_take(stored, one, until_ms) for one in timers))
             count += sum(taken)

@@ -384,13 +384,18 @@ class MemoryStore:
         return None
 
     async def due(
-        self, limit: int = 100, *, until_ms: float | None = None, mode: Mode | None = None
+        self,
+        limit: int = 100,
+        *,
+        session_id: str | None = None,
+        until_ms: float | None = None,
+        mode: Mode | None = None,
     ) -> tuple[StoredTimer, ...]:
         now = self._clock.now() if until_ms is None else until_ms
         fallen = [
             timer
-            for session_id, timers in self._timers.items()
-            if self._rests(session_id, mode)
+            for name, timers in self._timers.items()
+            if session_id in (None, name) and self._rests(name, mode)
             for timer in timers
             if timer.due_ms <= now
         ]

@@ -331,9 +331,14 @@ class SqliteStore:
         return await self._writer.do(beside.allow, user_id, tool, requests, round(window_ms))
 
     async def due(
-        self, limit: int = 100, *, until_ms: float | None = None, mode: Mode | None = None
+        self,
+        limit: int = 100,
+        *,
+        session_id: str | None = None,
+        until_ms: float | None = None,
+        mode: Mode | None = None,
     ) -> tuple[StoredTimer, ...]:
-        return await self._readers.do(timing.due, limit, until_ms, mode)
+        return await self._readers.do(timing.due, limit, session_id, until_ms, mode)
 
     async def take_timer(self, timer_id: int) -> bool:
         return await self._writer.do(timing.take, timer_id)

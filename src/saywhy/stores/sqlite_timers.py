@@ -19,6 +19,7 @@ _DUE: Final = f"""
 SELECT timer.id, session.id, user_id, due_ms, payload
 FROM timer JOIN session USING (session_key)
 WHERE due_ms <= coalesce(?, {NOW}) AND lease_until IS NULL AND mode = coalesce(?, mode)
+      AND session.id = coalesce(?, session.id)
 ORDER BY due_ms, timer.id LIMIT ?"""
 
 
@@ -39,7 +40,11 @@ def take(db: sqlite3.Connection, timer_id: int) -> bool:
 
 
 def due(
-    db: sqlite3.Connection, limit: int, until_ms: float | None, mode: Mode | None
+    db: sqlite3.Connection,
+    limit: int,
+    session_id: str | None,
+    until_ms: float | None,
+    mode: Mode | None,
 ) -> tuple[StoredTimer, ...]:
-    rows = db.execute(_DUE, (until_ms, mode, limit)).fetchall()
+    rows = db.execute(_DUE, (until_ms, mode, session_id, limit)).fetchall()
     return tuple(StoredTimer(*row) for row in rows)

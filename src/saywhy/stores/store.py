@@ -438,12 +438,17 @@ class Store(Protocol):
         ...
 
     async def due(
-        self, limit: int = 100, *, until_ms: float | None = None, mode: Mode | None = None
+        self,
+        limit: int = 100,
+        *,
+        session_id: str | None = None,
+        until_ms: float | None = None,
+        mode: Mode | None = None,
     ) -> tuple[StoredTimer, ...]:
-        """Timers of conversations at rest that fell due, the oldest first. They stay until taken.
+        """Timers that fell due, of one conversation or all, while it rests; the oldest first.
 
-        With `until_ms` those that are due by then, whatever the store's own clock says. With a
-        `mode`, conversations that have another are passed by.
+        They stay until taken. With `until_ms` those that are due by then, whatever the store's own
+        clock says. With a `mode`, conversations that have another are passed by.
         """
         ...
 

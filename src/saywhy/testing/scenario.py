@@ -155,6 +155,7 @@ class _Player:
             messages=options.get("messages"),
             guidance=options.get("guidance"),
             commands=not options.get("disable_commands", False),
+            inactivity=options.get("inactivity_ms", 0),
             clock=self.clock,
             http=StubClient(self.web.base if self.web else ""),
             logger=_Silent(),
@@ -185,20 +186,46 @@ class _Player:
             await self.clock.sleep(turn.wait_ms / 1000)
         asked = len(self.model.asked) if self.model else 0
         error: Exception | None = None
+        response: str | None = None
         try:
             if turn.roundtrip:
                 self.session = self.engine.load_session(self.session.to_json())
             if turn.authenticated is not None:
                 self.session.authenticated = turn.authenticated
-            self.session = await self.engine.update_activity(turn.entry(), self.session)
+            if turn.silence_ms:
+                response = await self._keep_silent(turn.silence_ms)
+            else:
+                self.session = await self.engine.update_activity(turn.entry(), self.session)
+                response = self.session.response
         except Exception as raised:
             error = raised
             repaired = getattr(raised, "session", None)
             self.session = repaired if isinstance(repaired, Session) else self.session
         http = self.web.take_requests() if self.web else []
-        response = None if error else self.session.response
         calls = self.model.tasks[asked:] if self.model else []
         return Observed(self.session, response, error, http, calls)
+
+    async def _keep_silent(self, left_ms: float) -> str | None:
+        """Let time pass and take what falls due in it; gives all that was said meanwhile.
+
+        A clock that cannot jump stands still, and the moments are told of one after the other.
+        """
+        told: list[str] = []
+        while (due := self.session.due_at) is not None:
+            wait = max(0.0, due - self.clock.now())
+            if wait > left_ms:
+                break
+            left_ms -= wait
+            await self._pass(wait)
+            entry = {"role": "timer", "timestamp": due}
+            self.session = await self.engine.update_activity(entry, self.session)
+            told += [self.session.response] if self.session.response else []
+        await self._pass(left_ms)
+        return "\n\n".join(told) or None
+
+    async def _pass(self, ms: float) -> None:
+        if isinstance(self.clock, FakeClock):
+            await self.clock.sleep(ms / 1000)
 
 
 def _clock_of_today() -> FakeClock:

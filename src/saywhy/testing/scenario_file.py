@@ -25,7 +25,7 @@ SCENARIO_KEYS: Final = (
 )
 TURN_KEYS: Final = (
     *("role", "content", "timestamp", "metadata", "start"),
-    *("set_cargo", "authenticated", "wait_ms", "roundtrip", "expect", "recorded"),
+    *("set_cargo", "authenticated", "wait_ms", "silence_ms", "roundtrip", "expect", "recorded"),
 )
 EXPECT_KEYS: Final = (
     *("response", "response_contains", "active_flow", "stack", "variables", "cargo", "error"),
@@ -33,6 +33,7 @@ EXPECT_KEYS: Final = (
 )
 ENGINE_KEYS: Final = (
     *("guidance", "messages", "ai_timeout_ms", "disable_commands", "intent_detection"),
+    "inactivity_ms",
 )
 ROLES: Final = ("user", "assistant")
 
@@ -51,6 +52,8 @@ class Turn:
     authenticated: bool | None = None
     """What the host says of the user from this turn on; None: nothing new."""
     wait_ms: float = 0
+    silence_ms: float = 0
+    """How long the user says nothing: in place of words, what falls due meanwhile."""
     roundtrip: bool = False
 
     def entry(self) -> dict[str, Any]:
@@ -268,7 +271,8 @@ class _Reader:
             metadata=turn.get("metadata"),
             set_cargo=untagged(self._object(turn, "set_cargo", f"{at}/set_cargo")),
             authenticated=self._said(turn, "authenticated", f"{at}/authenticated"),
-            wait_ms=self._pause(turn, f"{at}/wait_ms"),
+            wait_ms=self._pause(turn, "wait_ms", at),
+            silence_ms=self._silence(turn, at),
             roundtrip=self._switch(turn, "roundtrip", f"{at}/roundtrip"),
         )
 
@@ -296,13 +300,19 @@ class _Reader:
         """True, false, or nothing where it is left out."""
         return None if item.get(name) is None else self._switch(item, name, at)
 
-    def _pause(self, item: dict[str, Any], at: str) -> float:
-        value = item.get("wait_ms") or 0
+    def _silence(self, turn: dict[str, Any], at: str) -> float:
+        silence_ms = self._pause(turn, "silence_ms", at)
+        if silence_ms and (said := [key for key in ("content", "start", "role") if key in turn]):
+            message = f'a turn of silence has no "{said[0]}"'
+            self._problem(f"{at}/silence_ms", message, 'say it in a turn of its own, or "wait_ms"')
+        return silence_ms
+
+    def _pause(self, item: dict[str, Any], name: str, at: str) -> float:
+        value = item.get(name) or 0
         if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-            hint = 'write "wait_ms": 500 for half a second'
-            self._problem(
-                at, f'"wait_ms" must be a number of milliseconds, not {brief(value)}', hint
-            )
+            hint = f'write "{name}": 500 for half a second'
+            message = f'"{name}" must be a number of milliseconds, not {brief(value)}'
+            self._problem(f"{at}/{name}", message, hint)
             return 0
         return value
 

@@ -30,6 +30,7 @@ async def replaces_timers(store: Store) -> None:
     found = [(one.session_id, one.user_id, one.due_ms) for one in await store.due()]
     told = [("s", "ann", 1000.0), ("t", "bob", 1000.0), ("s", "ann", 2000.0)]
     same("what falls due, and whose it is", found, told)
+    same("of one", [one.session_id for one in await store.due(session_id="t")], ["t"])
     ids = {one.payload: one.timer_id for one in await store.due() if one.session_id == "s"}
 
     await finish(store, await begin(store, "s", "m2"))
