@@ -91,6 +91,29 @@ def test_aliases_and_merges_are_written_out() -> None:
 
 
 @pytest.mark.usefixtures("parser")
+def test_what_is_merged_may_merge_itself() -> None:
+    """A base brings what its own bases give, and what stands nearer wins."""
+    text = (
+        "a: &a {x: a, y: a, z: a}\nb: &b\n  <<: *a\n  y: b\n  z: b\n"
+        "c:\n  <<: *b\n  z: c\nd:\n  <<: [*b, {x: d, w: d}]\n"
+    )
+    document = read_yaml(text, "f")
+    assert document.problems == ()
+    assert document.value["c"] == {"x": "a", "y": "b", "z": "c"}
+    assert document.value["d"] == {"x": "a", "y": "b", "z": "b", "w": "d"}
+
+
+@pytest.mark.usefixtures("parser")
+def test_a_bomb_of_merges_is_a_problem() -> None:
+    """Bases that merge each other again and again stop at the limit."""
+    lines = ["a0: &a0 {x: 1}"]
+    lines += [f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}" for n in range(1, 10)]
+    document = read_yaml("\n".join(lines), "f")
+    (problem,) = document.problems
+    assert problem.message == f"more than {MAX_VALUES} values once aliases are written out"
+
+
+@pytest.mark.usefixtures("parser")
 def test_a_bomb_of_aliases_is_a_problem() -> None:
     """A few lines that stand for billions of values stop at the limit."""
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]

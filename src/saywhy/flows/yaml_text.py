@@ -149,10 +149,7 @@ class _Builder:
 
         start = node.start_mark.index
         self.spans[pointer] = Span(start, node.end_mark.index, key, _style(node))
-        self.count += 1
-        if self.count > MAX_VALUES:
-            if self.count == MAX_VALUES + 1:
-                self.problem(f"more than {MAX_VALUES} values once aliases are written out", start)
+        if self.are_too_many(start):
             return None
         if isinstance(node, yaml.ScalarNode):
             return self.scalar(node, start)
@@ -172,6 +169,13 @@ class _Builder:
         )
         self.open.discard(id(node))
         return built
+
+    def are_too_many(self, at: int) -> bool:
+        """Count one more value; a few lines may stand for billions."""
+        self.count += 1
+        if self.count == MAX_VALUES + 1:
+            self.problem(f"more than {MAX_VALUES} values once aliases are written out", at)
+        return self.count > MAX_VALUES
 
     def mapping(self, node: Any, pointer: str, depth: int) -> Any:
         if self.is_braces(node):
@@ -200,21 +204,31 @@ class _Builder:
         return tree
 
     def merge(self, tree: dict[str, Any], node: Any, pointer: str, depth: int) -> None:
-        """`<<: *base`: the entries of `base` where there is none of one's own."""
+        """`<<: *base`: the entries of `base` where there is none of one's own.
+
+        A base may have one itself: what that gives comes last.
+        """
         import yaml
 
         bases = node.value if isinstance(node, yaml.SequenceNode) else [node]
         for base in bases:
+            if self.are_too_many(node.start_mark.index):
+                return
             if not isinstance(base, yaml.MappingNode) or id(base) in self.open:
                 self.problem("<< wants an object or an alias of one", node.start_mark.index)
                 continue
             self.open.add(id(base))
             own = set(tree)
+            further: list[Any] = []
             for key_node, value_node in base.value:
                 key = key_node.value
-                if isinstance(key, str) and key not in own and key != "<<":
+                if key == "<<" and key_node.tag == _PLAIN:
+                    further.append(value_node)
+                elif isinstance(key, str) and key not in own:
                     at = key_node.start_mark.index
                     tree[key] = self.value(value_node, join(pointer, key), at, depth + 1)
+            for inner in further:
+                self.merge(tree, inner, pointer, depth)
             self.open.discard(id(base))
 
     def is_braces(self, node: Any) -> bool:
