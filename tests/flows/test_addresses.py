@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from saywhy import Engine, HttpSettings, Session
+from saywhy import Engine, HttpSettings, MemoryStore, Session
 from saywhy.testing import StubServer
 from saywhy.trace.file import lines_of
 
@@ -139,3 +139,41 @@ async def test_a_later_call_starts_afresh(web: StubServer) -> None:
         session.cargo["base"] = web.base
         session = await engine.update_activity("Main", session)
     assert session.response == "3"
+
+
+async def test_an_approved_call_is_filled_in_anew(web: StubServer) -> None:
+    """A call that waited for its approval goes out with the credential of now, not of then."""
+    tokens = iter(["token-of-then", "token-of-now"])
+    definition = {
+        "id": "Bird",
+        "name": "Bird",
+        "approval": True,
+        "implementation": {
+            "type": "http",
+            "method": "GET",
+            "url": web.base + "/v1/birds",
+            "headers": {"Authorization": "Bearer {{getToken()}}"},
+        },
+    }
+    steps = [
+        {"id": "s1", "type": "CALL-TOOL", "tool": "Bird", "variable": "r"},
+        {"id": "s2", "type": "RETURN", "value": "'got ' + r.n"},
+    ]
+    engine = Engine(
+        flows=[
+            {"id": "main", "name": "Main", "version": "1.0", "primary": True, "steps": steps},
+        ],
+        tools=[definition],
+        functions={"getToken": lambda: next(tokens)},
+        validate_on_init=False,
+        store=MemoryStore(),
+        http=HttpSettings(allow_private=True),
+    )
+    async with engine:
+        await engine.take_turn("c", "Main", message_id="m1")
+        (shown,) = await engine.approvals("c")
+        await engine.approve("c", shown["id"], by="Ann")
+        session = await engine.session("c")
+    assert session is not None
+    assert session.response == "got 1"
+    assert [one.headers["authorization"] for one in web.requests] == ["Bearer token-of-now"]

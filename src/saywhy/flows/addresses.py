@@ -18,6 +18,16 @@ from saywhy.tools.tool import Tool
 from saywhy.values import UNDEFINED
 
 
+def fill_in(world: World, scope: Scope, tool: Tool | None) -> None:
+    """Keep the texts on the frame for the call that is asked for now, each time anew.
+
+    What was filled in before an approval or a settlement may be a credential that has expired.
+    """
+    filled = filled_templates(world, scope, tool) if tool else {}
+    if filled or scope.kept("filled"):
+        scope.keep("filled", filled)
+
+
 def filled_templates(world: World, scope: Scope, tool: Tool) -> dict[str, str]:
     """JSON pointer inside the definition → its text with the expressions filled in.
 

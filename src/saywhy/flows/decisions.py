@@ -13,6 +13,7 @@ from saywhy.chart.model import Node
 from saywhy.chart.outcome import Answer, Goto, Need, Outcome
 from saywhy.chart.scope import Scope
 from saywhy.flows import failures, outside
+from saywhy.flows.addresses import fill_in
 from saywhy.flows.forms import record as forms
 from saywhy.flows.world import World
 from saywhy.values import seal
@@ -20,7 +21,6 @@ from saywhy.values import seal
 MAX_REPEATS: Final = 2
 """How often a call is made again because its `reconcile` function says that it was not done."""
 
-NOT_DONE: Final = "it was not done"
 NOT_APPROVED: Final = "not approved"
 
 
@@ -89,7 +89,9 @@ def _reconciled(world: World, node: Node, scope: Scope, answer: Answer) -> Outco
             if scope.kept("repeats", 0) < MAX_REPEATS:
                 scope.keep("repeats", scope.kept("repeats", 0) + 1)
                 return _call_again(world, node, scope)
-            return failures.failed(world, node, scope, str(scope.kept("fault") or NOT_DONE))
+            name = failures.tool_name(world, node)
+            text = f"{name} was called {MAX_REPEATS + 1} times and did not act"
+            return failures.failed(world, node, scope, text)
         case _:
             return failures.unknown(world, node, scope, str(scope.kept("fault") or ""))
 
@@ -97,6 +99,7 @@ def _reconciled(world: World, node: Node, scope: Scope, answer: Answer) -> Outco
 def _call_again(world: World, node: Node, scope: Scope) -> Need:
     """The same call with the same arguments, whatever became of the variables, under its key."""
     tool = failures.tool_of(world, node)
+    fill_in(world, scope, tool)
     name = str(node.spec.get("tool") or "")
     return Need("tool", name, seal(scope.kept("args")), tool.effect if tool else "once")
 

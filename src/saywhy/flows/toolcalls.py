@@ -11,7 +11,7 @@ from saywhy.chart.scope import Scope
 from saywhy.expr.chains import Path
 from saywhy.expr.template import fill_paths, parse_template, path_of
 from saywhy.flows import decisions, failures
-from saywhy.flows.addresses import filled_templates
+from saywhy.flows.addresses import fill_in
 from saywhy.flows.evaluate import FlowNames, set_cargo
 from saywhy.flows.private import note_failure, note_private
 from saywhy.flows.world import World
@@ -30,9 +30,7 @@ def call(world: World, node: Node, scope: Scope) -> Outcome:
     note_private(scope, tool, args)
     if not scope.kept("call"):
         scope.keep("call", scope.state.seq + 1)
-    filled = filled_templates(world, scope, tool) if tool else {}
-    if filled or scope.kept("filled"):
-        scope.keep("filled", filled)
+    fill_in(world, scope, tool)
     # A tool that does not exist is refused: asking for it once more does no harm.
     return Need("tool", name, args, tool.effect if tool else "reads")
 
