@@ -15,8 +15,9 @@ from saywhy.clock import SystemClock
 from saywhy.runtime.calls import answer_of
 from saywhy.stores.memory import MemoryStore
 from saywhy.stores.store import Call
+from saywhy.tools.answer import ToolAnswer
 from saywhy.tools.arguments import errors_in
-from saywhy.tools.call import CallContext, ToolAnswer, call_tool
+from saywhy.tools.call import CallContext, call_tool
 from saywhy.tools.guards import Guards
 from saywhy.tools.limit import MemoryLimiter
 from saywhy.tools.registry import Registry

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from saywhy.runtime.diagnostics import Diagnostics
-from saywhy.tools.call import ToolAnswer
+from saywhy.tools.answer import ToolAnswer
 from saywhy.tools.tool import Tool, tool_from_definition
 from tests.flows.conftest import Lines, ask, engine_of, flow, local_tool, say, talk, use
 

@@ -434,7 +434,7 @@ def test_resumed_at_every_call_it_is_the_same_conversation(
 
 async def test_what_a_call_gave_survives_storage() -> None:
     """Values that JSON lacks, and changed arguments, come back from the journal as they were."""
-    from saywhy.tools.call import ToolAnswer
+    from saywhy.tools.answer import ToolAnswer
     from saywhy.values import UNDEFINED, BigInt, Date, freeze
 
     value = freeze({"d": Date(5), "n": float("nan"), "u": UNDEFINED, "b": BigInt(2**70)})

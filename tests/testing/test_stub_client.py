@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from saywhy.testing import StubClient, StubServer
-from saywhy.tools.call import ToolAnswer
+from saywhy.tools.answer import ToolAnswer
 from tests.tools.http.calls import call_with, http_tool
 
 

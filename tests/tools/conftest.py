@@ -10,7 +10,8 @@ import pytest
 
 from saywhy.clock import Clock
 from saywhy.testing.clock import FakeClock
-from saywhy.tools.call import CallContext, ToolAnswer, call_tool
+from saywhy.tools.answer import ToolAnswer
+from saywhy.tools.call import CallContext, call_tool
 from saywhy.tools.limit import MemoryLimiter
 from saywhy.tools.registry import Registry
 from saywhy.tools.tool import Tool, tool_from_definition

@@ -10,7 +10,8 @@ import pytest
 
 from saywhy.testing.clock import FakeClock
 from saywhy.tools import cache as module
-from saywhy.tools.call import CallContext, ToolAnswer, call_tool
+from saywhy.tools.answer import ToolAnswer
+from saywhy.tools.call import CallContext, call_tool
 from saywhy.tools.guards import Guards
 from saywhy.tools.limit import MemoryLimiter
 from saywhy.tools.registry import Registry

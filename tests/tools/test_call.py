@@ -12,7 +12,8 @@ import pytest
 from saywhy.clock import SystemClock
 from saywhy.errors import Fault
 from saywhy.testing.clock import START_MS, FakeClock
-from saywhy.tools.call import Attempt, CallContext, ToolAnswer, call_tool
+from saywhy.tools.answer import Attempt, ToolAnswer
+from saywhy.tools.call import CallContext, call_tool
 from saywhy.tools.limit import MemoryLimiter
 from saywhy.tools.registry import Registry
 from saywhy.tools.tool import tool_from_definition

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from saywhy.errors import Place
-from saywhy.tools.check import below, problems_of
+from saywhy.tools.check import problems_of
+from saywhy.tools.wording import below
 
 LOCAL = {"type": "local", "function": "work"}
 PLACE = Place(file="pay.tools.json", line=7, pointer="/0")

@@ -11,7 +11,8 @@ from saywhy.clock import SystemClock
 from saywhy.expr.javascript import JavaScript
 from saywhy.testing.clock import FakeClock
 from saywhy.testing.stub_server import StubServer
-from saywhy.tools.call import CallContext, ToolAnswer, call_tool
+from saywhy.tools.answer import ToolAnswer
+from saywhy.tools.call import CallContext, call_tool
 from saywhy.tools.http.client import HttpClient
 from saywhy.tools.http.settings import HttpSettings
 from saywhy.tools.limit import MemoryLimiter

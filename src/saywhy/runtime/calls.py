@@ -7,17 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from saywhy.chart.outcome import Answer, Need
-from saywhy.tools.call import (
-    Approved,
-    Attempt,
-    CallContext,
-    ToolAnswer,
-    call_tool,
-    mapped_answer,
-)
+from saywhy.tools.answer import Attempt, ToolAnswer
+from saywhy.tools.audit import audit_record
+from saywhy.tools.call import Approved, CallContext, call_tool, mapped_answer
 from saywhy.tools.mapped import Surroundings
 from saywhy.tools.reconcile import find_out
-from saywhy.tools.security import audit_record
 from saywhy.values import FrozenDict, thaw
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saywhy.tools.call import ToolAnswer
+from saywhy.tools.answer import ToolAnswer
 from saywhy.tools.diagnostics import Returns, failure_warning
 from saywhy.tools.tool import Tool
 

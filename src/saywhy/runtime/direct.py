@@ -15,7 +15,8 @@ from saywhy.expr.numbers import value_text
 from saywhy.expr.outcome import Given
 from saywhy.expr.template import Hole, parse_template
 from saywhy.runtime.machinery import Machinery
-from saywhy.tools.call import CallContext, ToolAnswer, call_tool
+from saywhy.tools.answer import ToolAnswer
+from saywhy.tools.call import CallContext, call_tool
 from saywhy.tools.http.templates import PROBLEM, templates_of
 from saywhy.tools.mapped import Surroundings
 from saywhy.tools.tool import Tool

@@ -21,7 +21,7 @@ from saywhy.runtime.persistence import USUAL, Persistence
 from saywhy.runtime.turn import TurnRun
 from saywhy.stores.store import LEASE_SECONDS, Claim, Prior, Store
 from saywhy.stores.store import Call as StoredCall
-from saywhy.tools.call import ToolAnswer
+from saywhy.tools.answer import ToolAnswer
 from saywhy.trace.shorten import rows_of
 from saywhy.values import dumps
 

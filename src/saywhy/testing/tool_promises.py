@@ -11,8 +11,9 @@ from itertools import count
 from typing import Any, Final, TypeAlias
 
 from saywhy.clock import SystemClock
+from saywhy.tools.answer import ToolAnswer
 from saywhy.tools.arguments import complete, errors_in, plain
-from saywhy.tools.call import ToolAnswer, call_tool
+from saywhy.tools.call import call_tool
 from saywhy.tools.diagnostics import Returns
 from saywhy.tools.http.client import HttpClient
 from saywhy.tools.invocation import CallContext

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from saywhy.tools.call import ToolAnswer
+from saywhy.tools.answer import ToolAnswer
 
 FAILURES: Final = 5
 WINDOW_MS: Final = 60_000.0

@@ -10,17 +10,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
-from saywhy.tools.approval import digest_of, duration_ms
+from saywhy.tools.answer import ToolAnswer
+from saywhy.tools.approval import duration_ms
 from saywhy.values import dumps
-
-if TYPE_CHECKING:
-    from saywhy.tools.call import ToolAnswer
-    from saywhy.tools.invocation import Invocation
 
 SIZE: Final = 256
 """How many answers of one tool are kept unless it says otherwise."""
@@ -101,14 +97,3 @@ class AnswerCache:
         shelf.size += size
         while len(shelf.answers) > rule.size or shelf.size > MAX_BYTES:
             shelf.drop(next(iter(shelf.answers)))
-
-
-def cache_key(invocation: Invocation, rule: CacheRule) -> str:
-    """What two calls must have in common to share an answer, as a digest: it may hold secrets.
-
-    The texts that a flow put into the definition count like arguments: they make the request.
-    """
-    user = "" if rule.shared else invocation.context.user_id
-    filled = dumps(sorted((invocation.filled or {}).items()))
-    salt = blake2b(dumps([user, filled.decode()]), digest_size=32).hexdigest()
-    return digest_of(invocation.tool.id, invocation.arguments, salt)

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import msgspec
 
 from saywhy.clock import Clock
-from saywhy.errors import Fault, MappingError, StateValueError
+from saywhy.errors import MappingError, StateValueError
 from saywhy.tools import local, mock
+from saywhy.tools.answer import Around, Attempt, ToolAnswer
 from saywhy.tools.approval import digest_of, wants_approval
 from saywhy.tools.arguments import complete, errors_in, plain, refusal
 from saywhy.tools.guards import Guards, Refusal
@@ -29,7 +30,7 @@ from saywhy.tools.mcp import invoke as mcp_tool
 from saywhy.tools.registry import Registry
 from saywhy.tools.result import as_value
 from saywhy.tools.tool import Tool
-from saywhy.values import dumps, freeze, loads_raw, same, seal
+from saywhy.values import freeze, same
 
 __all__ = ["Approved", "Attempt", "CallContext", "ToolAnswer", "call_tool", "mapped_answer"]
 
@@ -42,90 +43,11 @@ KINDS: Final[dict[str, Kind]] = {
 """Kind of implementation → how it is carried out. A new kind of tool is one row."""
 
 
-class Attempt(msgspec.Struct, frozen=True, rename="camel"):
-    """A call that was really made, whatever came of it: `lastTurnToolCalls` lists these."""
-
-    tool: str
-    """The tool's name, not its id."""
-    implementation: str
-    transaction_id: str | None
-    at: int
-    """Milliseconds since 1970."""
-
-
-class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What came of a call.
-
-    `refused`: nothing was sent, the call broke a rule before. `may_have_happened`: nobody knows
-    whether the effect took place. `arguments_after`: the arguments, where the function changed
-    something inside them.
-    """
-
-    value: Any = None
-    fault_message: str | None = None
-    fault_name: str = "Error"
-    fault_hint: str = ""
-    fault_at: str = ""
-    """The line of the host's code that raised, `pay.py:12 in charge`."""
-    refused: bool = False
-    may_have_happened: bool = False
-    ran: bool = False
-    """It failed after the call itself had come to its end: only what it gave is of no use."""
-    http_status: int | None = None
-    attempts: tuple[Attempt, ...] = ()
-    arguments_after: Any = None
-    warnings: tuple[str, ...] = ()
-    """What of the response mapping did not work out, though the call went well."""
-    is_data: bool = False
-    """Whether the value was read from JSON or XML, so that a response mapping applies to it."""
-    to_approve: Any = None
-    """The arguments a person must approve before the call is made."""
-    cached: bool = False
-    """It is the answer of an earlier call; none was made."""
-    circuit: str = ""
-    """`open`: refused for that; `opened` or `closed` by this call."""
-
-    @property
-    def fault(self) -> Fault | None:
-        """The error as data, None after a success."""
-        if self.fault_message is None:
-            return None
-        return Fault(self.fault_message, self.fault_name)
-
-    def to_json(self) -> bytes:
-        """JSON text; `from_json` gives an equal answer."""
-        return dumps(self)
-
-    @classmethod
-    def from_json(cls, data: bytes | str) -> ToolAnswer:
-        """The answer written by `to_json`."""
-        tree = loads_raw(data)
-        fields = {name: tree[key] for name, key in _JSON_NAMES if key in tree}
-        fields["value"] = seal(fields.get("value"))
-        fields["warnings"] = tuple(fields.get("warnings", ()))
-        fields["arguments_after"] = seal(fields.get("arguments_after"))
-        fields["to_approve"] = seal(fields.get("to_approve"))
-        fields["attempts"] = tuple(
-            Attempt(item["tool"], item["implementation"], item["transactionId"], item["at"])
-            for item in fields.get("attempts", ())
-        )
-        return cls(**fields)
-
-
-_JSON_NAMES: Final = tuple(
-    (field.name, field.encode_name) for field in msgspec.structs.fields(ToolAnswer)
-)
-
-
 class Approved(msgspec.Struct, frozen=True):
     """A person's word for one tool with one set of arguments; see `approval.digest_of`."""
 
     digest: str
     salt: str
-
-
-Around: TypeAlias = Callable[[Callable[[], Awaitable[ToolAnswer]]], Awaitable[ToolAnswer]]
-"""A journal: makes the call it is handed, or gives the answer that is on record already."""
 
 
 async def call_tool(

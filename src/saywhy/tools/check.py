@@ -7,15 +7,15 @@ the functions and tools that flows name exist is for `flows.check`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 from saywhy.errors import Place, Problem, did_you_mean
+from saywhy.tools.check_guards import guard_problems
+from saywhy.tools.check_outside import outside_problems
+from saywhy.tools.effect import EFFECTS
 from saywhy.tools.schema import compile_schema, explain, is_object_form, normalise
+from saywhy.tools.wording import below, word
 
-Effect: TypeAlias = Literal["reads", "repeatable", "once"]
-
-EFFECTS: Final = ("reads", "repeatable", "once")
 KINDS: Final = ("local", "http", "mock", "mcp")
 METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
@@ -31,44 +31,8 @@ def problems_of(raw: Any, place: Place) -> Iterator[Problem]:
         return
     for check in (_identity, _parameters, _implementation, _security, _effect, _returns):
         yield from check(raw, place)
-    from saywhy.tools.check_outside import outside_problems  # it builds on this module
-
     yield from outside_problems(raw, place)
-    from saywhy.tools.check_guards import guard_problems  # likewise
-
     yield from guard_problems(raw, place)
-
-
-def effect_of(raw: Mapping[str, Any]) -> Effect:
-    """What the author says; else what the kind implies, and `once` where nothing is known."""
-    given = raw.get("effect")
-    if given in EFFECTS:
-        return given
-    implementation = raw.get("implementation")
-    kind = implementation.get("type") if isinstance(implementation, Mapping) else None
-    if kind == "mock":
-        return "reads"
-    if kind == "http" and isinstance(implementation, Mapping):
-        method = str(implementation.get("method") or "POST").upper()
-        return "reads" if method in ("GET", "HEAD") else "once"
-    return "once"
-
-
-def below(place: Place, *parts: str) -> Place:
-    """The place of a key inside the definition at `place`."""
-    escaped = (part.replace("~", "~0").replace("/", "~1") for part in parts)
-    return replace(place, pointer="/".join((place.pointer, *escaped)))
-
-
-def word(value: Any) -> str:
-    """A value as a message names it."""
-    if isinstance(value, str):
-        return f'"{value}"'
-    if isinstance(value, list | tuple):
-        return "a list"
-    if isinstance(value, Mapping):
-        return "an object"
-    return "nothing" if value is None else str(value).lower()
 
 
 def _name(raw: Mapping[str, Any]) -> str:

@@ -12,9 +12,10 @@ from typing import Any, Final
 
 from saywhy.errors import Place, Problem, did_you_mean
 from saywhy.tools.approval import duration_ms
-from saywhy.tools.check import below, effect_of, word
 from saywhy.tools.check_outside import unknown_keys
+from saywhy.tools.effect import effect_of
 from saywhy.tools.security import AUDIT_WORDS, CLASS_WORDS, MASKED, RISKS
+from saywhy.tools.wording import below, word
 
 SECURITY_KEYS: Final = ("rateLimit", "requiresAuth", "auditLevel", "dataClassification")
 CACHE_KEYS: Final = ("ttl", "size", "shared")

@@ -13,7 +13,7 @@ from saywhy.errors import Place, Problem
 from saywhy.expr.names import read_expression
 from saywhy.expr.template import condition_source
 from saywhy.tools.approval import duration_ms
-from saywhy.tools.check import below, word
+from saywhy.tools.wording import below, word
 
 APPROVAL_KEYS: Final = ("when", "expires", "by")
 RECONCILE_KEYS: Final = ("function", "timeout")

@@ -8,13 +8,13 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from saywhy.errors import Place, Problem, did_you_mean
-from saywhy.tools.check import below, word
 from saywhy.tools.mapping.operators import OPERATORS, WITHOUT_VALUE
 from saywhy.tools.mapping.paths import BLOCKED, PathProblem, parse_path
 from saywhy.tools.mapping.scripts import pattern_fault
 from saywhy.tools.mapping.templates import template_problem
 from saywhy.tools.mapping.texts import number_of
 from saywhy.tools.mapping.transforms import TRANSFORMS
+from saywhy.tools.wording import below, word
 from saywhy.values import raw
 
 __all__ = [

@@ -11,7 +11,7 @@ from functools import partial, update_wrapper
 from typing import Any, Final, overload
 
 from saywhy.errors import CallerError
-from saywhy.tools.check import Effect
+from saywhy.tools.effect import Effect
 from saywhy.tools.signature import KeywordFunction, describe_function
 
 TIMEOUT_MS: Final = 5_000.0

@@ -7,21 +7,19 @@ that may be given again, and circuits. What a definition asks for stands in `sec
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from hashlib import blake2b
+from typing import NamedTuple
 
 import msgspec
 
+from saywhy.tools.answer import Around, Make, ToolAnswer
+from saywhy.tools.approval import digest_of
 from saywhy.tools.breaker import Breakers, has_failed, open_text
-from saywhy.tools.cache import AnswerCache, cache_key
-
-if TYPE_CHECKING:
-    from saywhy.tools.call import Around, ToolAnswer
-    from saywhy.tools.invocation import CallContext, Invocation
-    from saywhy.tools.tool import Tool
-
-Make: TypeAlias = "Callable[[], Awaitable[ToolAnswer]]"
+from saywhy.tools.cache import AnswerCache, CacheRule
+from saywhy.tools.invocation import CallContext, Invocation
+from saywhy.tools.tool import Tool
+from saywhy.values import dumps
 
 
 class Refusal(NamedTuple):
@@ -104,3 +102,14 @@ class Guards:
         finally:
             became = self.breakers.leave(tool.id, rule, failed, clock.now(), probe=probe)
         return msgspec.structs.replace(answer, circuit=became) if became else answer
+
+
+def cache_key(invocation: Invocation, rule: CacheRule) -> str:
+    """What two calls must have in common to share an answer, as a digest: it may hold secrets.
+
+    The texts that a flow put into the definition count like arguments: they make the request.
+    """
+    user = "" if rule.shared else invocation.context.user_id
+    filled = dumps(sorted((invocation.filled or {}).items()))
+    salt = blake2b(dumps([user, filled.decode()]), digest_size=32).hexdigest()
+    return digest_of(invocation.tool.id, invocation.arguments, salt)

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from saywhy.tools.check import Effect
+from saywhy.tools.effect import Effect
 from saywhy.tools.pattern import MAX_TEXT, found
 from saywhy.tools.schema import REFUSED
 

@@ -1,20 +1,15 @@
-"""Who may call a tool, how sensitive it is, and what is noted about its calls.
+"""Who may call a tool, how sensitive it is, and whether its calls are noted.
 
 The words stand in a definition under `security`, and as `riskLevel`. Older files use words of their
 own (`critical`, `financial`): each counts as one of ours, and one that nobody knows as the
-strictest. What is noted travels with the answer into the record; masking it is `trace.redact`'s.
+strictest. What is noted of a call is `audit`'s.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
-
-if TYPE_CHECKING:
-    from saywhy.tools.call import ToolAnswer
-    from saywhy.tools.invocation import CallContext
-    from saywhy.tools.tool import Tool
+from typing import Any, Final, Literal, TypeAlias
 
 AuditLevel: TypeAlias = Literal["none", "basic", "full"]
 DataClass: TypeAlias = Literal["public", "internal", "confidential", "restricted"]
@@ -90,42 +85,3 @@ def _audit_for(risk: str) -> AuditLevel:
 def passed_one_time_code(cargo: Mapping[str, Any]) -> bool:
     """Whether the user has entered the code that was sent to them: `otpVerified` is true."""
     return cargo.get("otpVerified") is True
-
-
-def audit_record(
-    tool: Tool, context: CallContext, arguments: Any, answer: ToolAnswer, now_ms: float
-) -> dict[str, Any] | None:
-    """Who called what when, and what came of it; None for a tool that is not audited.
-
-    A full record has the arguments and the error as well. A call that was refused is on record too:
-    it is what an audit looks for first.
-    """
-    security = tool.security
-    if security.audit == "none":
-        return None
-    record: dict[str, Any] = {
-        "level": security.audit,
-        "tool": tool.id,
-        "user": context.user_id,
-        "session": context.session_id,
-        "at": int(now_ms),
-        "outcome": _outcome(answer),
-    }
-    if security.risk:
-        record["risk"] = security.risk
-    if security.audit == "full":
-        record |= {"call": context.key, "authenticated": context.authenticated}
-        record |= {"arguments": arguments, "attempts": len(answer.attempts)}
-        if answer.fault_message is not None:
-            record["error"] = answer.fault_message
-    return record
-
-
-def _outcome(answer: ToolAnswer) -> str:
-    if answer.to_approve is not None:
-        return "to approve"
-    if answer.refused:
-        return "refused"
-    if answer.fault_message is None:
-        return "cached" if answer.cached else "done"
-    return "unknown" if answer.may_have_happened and not answer.ran else "failed"

@@ -14,7 +14,8 @@ from saywhy.errors import DefinitionError, Place
 from saywhy.tools.approval import Approval, approval_of
 from saywhy.tools.breaker import BreakerRule, breaker_of
 from saywhy.tools.cache import CacheRule, cache_of
-from saywhy.tools.check import Effect, effect_of, problems_of
+from saywhy.tools.check import problems_of
+from saywhy.tools.effect import Effect, effect_of
 from saywhy.tools.function_tool import tool_of
 from saywhy.tools.schema import SchemaCheck, Style, compile_schema, normalise
 from saywhy.tools.security import OPEN, Security, security_of

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from saywhy.clock import Clock, SystemClock
-from saywhy.tools.call import CallContext, ToolAnswer, call_tool
+from saywhy.tools.answer import ToolAnswer
+from saywhy.tools.call import CallContext, call_tool
 from saywhy.tools.http.client import HttpClient
 from saywhy.tools.http.settings import HttpSettings
 from saywhy.tools.limit import MemoryLimiter

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from saywhy.tools.call import ToolAnswer
+from saywhy.tools.answer import ToolAnswer
 from saywhy.tools.http.client import HttpClient
 from tests.tools.mcp.calls import LOCAL, call, ledger_of, mcp_tool, program
 

@@ -10,7 +10,7 @@ from saywhy.flows.checks.keys import misspelt_keys
 from saywhy.flows.checks.spot import Spot
 from saywhy.flows.read_flow import kind_of
 from saywhy.flows.source import join
-from saywhy.tools.check import effect_of
+from saywhy.tools.effect import effect_of
 from saywhy.tools.pattern import pattern_problem
 
 STRATEGIES: Final = ("immediate", "exponential", "linear", "manual")

@@ -18,7 +18,7 @@ from saywhy.runtime.conversations import TurnReply
 from saywhy.runtime.engine import Engine
 from saywhy.runtime.session import Session
 from saywhy.server.mcp.offers import Offer, offers_of
-from saywhy.tools.call import ToolAnswer
+from saywhy.tools.answer import ToolAnswer
 from saywhy.tools.schema import SchemaCheck, compile_schema, describe
 from saywhy.values import dumps, raw
 

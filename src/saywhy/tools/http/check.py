@@ -13,7 +13,6 @@ from typing import Any, Final
 from saywhy.errors import Place, Problem, did_you_mean
 from saywhy.expr.names import read_expression
 from saywhy.expr.template import Hole, parse_template
-from saywhy.tools.check import below, word
 from saywhy.tools.http.address import ARRAY_FORMATS, placeholders_in
 from saywhy.tools.http.auth import (
     ALGORITHMS,
@@ -26,6 +25,7 @@ from saywhy.tools.http.auth import (
 from saywhy.tools.http.body import KNOWN, is_known, media_type
 from saywhy.tools.http.templates import SPOTS, texts_at
 from saywhy.tools.schema import is_object_form
+from saywhy.tools.wording import below, word
 
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _ORIGIN: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<host>[^/?#]*)", re.IGNORECASE)

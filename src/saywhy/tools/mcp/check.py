@@ -11,10 +11,10 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from saywhy.errors import Place, Problem
-from saywhy.tools.check import below, word
 from saywhy.tools.http.check import expression_problems
 from saywhy.tools.http.templates import MCP_SPOTS
 from saywhy.tools.mcp.server import SERVER_KEYS
+from saywhy.tools.wording import below, word
 
 EXAMPLE: Final = 'write "server": {"command": ["python", "server.py"]}, or {"url": "https://…"}'
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")

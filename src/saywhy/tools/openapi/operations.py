@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from saywhy.errors import CallerError, Place, did_you_mean
-from saywhy.tools.check import EFFECTS
+from saywhy.tools.effect import EFFECTS
 from saywhy.tools.openapi.arguments import add_arguments
 from saywhy.tools.openapi.document import Api
 from saywhy.tools.openapi.names import tool_id
