@@ -32,12 +32,17 @@ def test_what_was_noted_is_there(tmp_path: Path) -> None:
 
 
 def test_a_line_whose_writer_died_is_none(tmp_path: Path) -> None:
-    """Half a line at the end is left out, and the next one is read."""
+    """Half a line is left out, and those after it are read."""
     ledger = Ledger(tmp_path / "ledger")
     ledger.note("call", "k1")
     with ledger.path.open("ab") as file:
         file.write(b'{"kind":"call","key":"k2","pi')
     assert [entry.key for entry in ledger.entries()] == ["k1"]
+    ledger.note("effect", "k2")
+    assert [(entry.kind, entry.key) for entry in ledger.entries()] == [
+        ("call", "k1"),
+        ("effect", "k2"),
+    ]
 
 
 def test_lines_of_several_processes_do_not_mix(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from tests.amount import examples
 pytestmark = pytest.mark.slow
 
 ALL = [scene.name for scene in SCENES]
-FEW = ["once", "once-reconciled", "repeatable-slow"]
+FEW = ["once", "once-reconciled", "repeatable-slow", "http-once", "http-repeatable"]
 
 
 def numbers(proof: Proof, scene: str) -> dict[str, int]:
@@ -38,7 +38,10 @@ def test_killed_on_both_sides_of_each_commit_and_act() -> None:
     assert reconciled["unknown"] == 0
     slow = numbers(proof, "repeatable-slow")
     assert slow["same key"] > 0
-    for row in (once, reconciled, slow):
+    over_http, by_key = numbers(proof, "http-once"), numbers(proof, "http-repeatable")
+    assert over_http["unknown"] == over_http["settled"] > 0
+    assert by_key["same key"] > 0
+    for row in (once, reconciled, slow, over_http, by_key):
         assert (row["lost"], row["other key"], row["wrong"]) == (0, 0, 0)
         assert row["effects"] == row["conversations"]
         assert row["accepted"] == row["ended"]
@@ -72,6 +75,8 @@ def test_a_crash_loop_makes_progress() -> None:
         ("new-key", "repeatable", r"charge-by-key for repeatable was called under 2 keys: "),
         ("forget-turn", "reads", r"reads-\d+: m2 was acknowledged and is lost"),
         ("leave-unknown", "once", r"is listed as unknown, and nobody settled it"),
+        ("repeat-once", "http-once", r"was called again, though http-charge-once acts once"),
+        ("new-key", "http-repeatable", r"http-charge-by-key for \S+ was called under 2 keys: "),
     ],
 )
 def test_a_planted_fault_is_found(
@@ -113,6 +118,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     [
         ({"plant": "repeat-one"}, "no fault is called 'repeat-one'", 'did you mean "repeat-once"?'),
         ({"scenes": ["onse"]}, "no scene is called 'onse'", 'did you mean "once"?'),
+        ({"store": Path("/no/such/p.db")}, "there is no folder /no/such", "make it first"),
     ],
 )
 def test_what_does_not_exist(given: dict[str, object], told: str, hint: str) -> None:

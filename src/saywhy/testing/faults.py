@@ -72,10 +72,16 @@ def kill_this_process() -> NoReturn:
 
 
 class Faults:
-    """A plan of faults, and what was passed so far. `CallerError` for what makes no sense."""
+    """A plan of faults, and what was passed so far. `CallerError` for what makes no sense.
 
-    def __init__(self, plan: Iterable[Fault] = ()) -> None:
+    `kill` is how a process is killed: this one, unless said otherwise.
+    """
+
+    def __init__(
+        self, plan: Iterable[Fault] = (), *, kill: Callable[[], object] = kill_this_process
+    ) -> None:
         self.plan = tuple(plan)
+        self.kill = kill
         for fault in self.plan:
             _check(fault)
         self.passed: list[str] = []
@@ -98,7 +104,7 @@ class Faults:
                 fault = self.reach(at)
                 time.sleep(_begin(fault))
                 given = [function(*args, **named) for _ in range(_times(fault))]
-                time.sleep(_end(fault))
+                time.sleep(self.end(fault))
                 return given[-1]
 
             return call
@@ -108,7 +114,7 @@ class Faults:
             fault = self.reach(at)
             await asyncio.sleep(_begin(fault))
             given = [await function(*args, **named) for _ in range(_times(fault))]
-            await asyncio.sleep(_end(fault))
+            await asyncio.sleep(self.end(fault))
             return given[-1]
 
         return call_later
@@ -134,9 +140,15 @@ class Faults:
         for fault in self.plan:
             if fault.at == at and fault.number == self._counts[at]:
                 if fault.action == "kill" and fault.side == "before":
-                    kill_this_process()
+                    self.kill()
                 return fault
         return None
+
+    def end(self, fault: Fault | None) -> float:
+        """How long to wait when a place was passed; one that kills after it kills."""
+        if fault is not None and fault.action == "kill" and fault.side == "after":
+            self.kill()
+        return fault.seconds if fault is not None and fault.action == "drop" else 0
 
 
 class FaultyStore:
@@ -175,7 +187,7 @@ class FaultyStore:
             given = await method(*args, **named)
             if fault is not None and fault.action == "drop":
                 raise OutsideError(f"the answer to {name} was lost, as planned", hint=_AGAIN)
-            _end(fault)
+            self._faults.end(fault)
             return given
 
         return guarded
@@ -195,13 +207,6 @@ def _begin(fault: Fault | None) -> float:
 
 def _times(fault: Fault | None) -> int:
     return 2 if fault is not None and fault.action == "duplicate" else 1
-
-
-def _end(fault: Fault | None) -> float:
-    """How long to wait after a call."""
-    if fault is not None and fault.action == "kill":
-        kill_this_process()
-    return fault.seconds if fault is not None and fault.action == "drop" else 0
 
 
 def _check(fault: Fault) -> None:

@@ -28,16 +28,20 @@ class Entry(msgspec.Struct, frozen=True):
 class Ledger:
     """A file of lines that are only added, never changed.
 
-    Without `sync` a line outlives its writer, but not the machine.
+    Without `sync` a line outlives its writer, but not the machine. `pid` is the process that lines
+    are noted for, where it is not the one that writes them.
     """
 
-    def __init__(self, path: str | Path, *, sync: bool = True) -> None:
+    def __init__(self, path: str | Path, *, sync: bool = True, pid: int | None = None) -> None:
         self.path = Path(path)
         self._sync = sync
+        self._pid = pid
 
     def note(self, kind: str, key: str = "", **facts: Any) -> None:
         """Add a line; it is kept when this comes back."""
-        line = dumps({"kind": kind, "key": key, "pid": os.getpid(), "facts": facts}) + b"\n"
+        pid = os.getpid() if self._pid is None else self._pid
+        # A writer that is killed may leave half a line: what it began is ended before ours.
+        line = b"\n%s\n" % dumps({"kind": kind, "key": key, "pid": pid, "facts": facts})
         file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
             os.write(file, line)  # in one piece: lines of several writers do not mix
@@ -52,7 +56,8 @@ class Ledger:
         wanted = b"" if key is None else b'"key":%s,' % dumps(key)
         # Most lines are not worth reading in full: there may be many, and many who ask.
         found = (line for line in self._lines() if line.startswith(begins or b"{"))
-        return [msgspec.convert(loads_raw(line), Entry) for line in found if wanted in line]
+        read = (_read(line) for line in found if wanted in line)
+        return [entry for entry in read if entry is not None]
 
     def count(self, kind: str, key: str) -> int:
         """How often something happened under a key."""
@@ -63,8 +68,15 @@ class Ledger:
             data = self.path.read_bytes()
         except FileNotFoundError:
             return []
-        # The last piece is empty, or a line whose writer died while it wrote.
-        return data.split(b"\n")[:-1]
+        return [line for line in data.split(b"\n") if line]
+
+
+def _read(line: bytes) -> Entry | None:
+    """The entry; None for half of one, whose writer died while it wrote."""
+    try:
+        return msgspec.convert(loads_raw(line), Entry)
+    except ValueError:
+        return None
 
 
 __all__ = ["Entry", "Ledger"]

@@ -136,6 +136,11 @@ class StubServer:
         """How many connections were opened so far."""
         return self._server.connections
 
+    @property
+    def open_connections(self) -> int:
+        """How many are open now; one is until its last request was answered."""
+        return self._server.open_connections
+
     def take_requests(self) -> list[dict[str, Any]]:
         """The requests since the last call, in order, as scenarios compare them."""
         with self._lock:
@@ -193,6 +198,10 @@ class _Server(ThreadingHTTPServer):
             self.socket = context.wrap_socket(
                 self.socket, server_side=True, do_handshake_on_connect=False
             )
+
+    @property
+    def open_connections(self) -> int:
+        return len(self._open)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         self.connections += 1

@@ -17,6 +17,7 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from typing import Any, Final
 
 import msgspec
@@ -31,6 +32,7 @@ from saywhy.testing.payments import PaymentStub
 from saywhy.testing.prove.person import approve_all, settle_all
 from saywhy.testing.prove.scenes import FUNCTIONS, definitions, words_of
 from saywhy.testing.prove.seam import Seam, planted
+from saywhy.testing.prove.service_client import ServiceClient
 from saywhy.values import loads_raw
 
 POLL_SECONDS: Final = 0.002
@@ -54,6 +56,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     kill_when_begun: bool = False
     """Whether that time begins only when its store is open, which takes long on a busy machine."""
     plant: str = ""
+    service: str = ""
+    """The address of the payment service that HTTP tools ask."""
     lease_seconds: float = 0.03
     pause_seconds: float = 0.0
 
@@ -95,6 +99,7 @@ def engine_of(job: Job | Race, store: Store, ledger: Ledger, faults: Faults) -> 
         store=Seam.around(faults.store(store), ledger, job.plant),
         lease_seconds=job.lease_seconds,
         guidance={"enabled": False},
+        http=ServiceClient(job.service if isinstance(job, Job) else "", faults),
         validate_on_init=False,
         logger=SILENT,
     )
@@ -256,6 +261,7 @@ def _warm_up() -> None:
     library = definitions()
     flows = [flow.raw for flow in library.flows]
     engine = Engine(flows=flows, functions=FUNCTIONS, validate_on_init=False)
+    import_module("saywhy.tools.http.transport")
 
     async def play() -> None:
         session = engine.init_session("nobody")

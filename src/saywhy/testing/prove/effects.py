@@ -20,11 +20,12 @@ import msgspec
 
 from saywhy.errors import CallerError, did_you_mean
 from saywhy.testing.faults import Fault, Side
-from saywhy.testing.prove.child import Job
+from saywhy.testing.prove.child import Ended, Job
 from saywhy.testing.prove.place import Place, Processes, kept_at
 from saywhy.testing.prove.record import Played
-from saywhy.testing.prove.scenes import BY_NAME, SCENES, Scene
+from saywhy.testing.prove.scenes import BY_NAME, SCENES, Scene, scene_of
 from saywhy.testing.prove.seam import PLANTS, check_plant
+from saywhy.testing.prove.service import PaymentService
 from saywhy.testing.prove.verdict import Verdict, look, undisturbed
 
 AT_ONCE: Final = 4
@@ -79,8 +80,8 @@ def prove_effects(
     check_plant(plant, PLANTS)
     chosen = _chosen(scenes)
     proof = Proof()
-    with kept_at(store) as base, Processes() as processes:
-        stage = _Stage(processes, base, chosen, plant, tell, proof)
+    with kept_at(store) as base, Processes() as processes, PaymentService() as service:
+        stage = _Stage(processes, service, base, chosen, plant, tell, proof)
         if boundaries:
             stage.kill_at_each_boundary()
         for seed in range(first_seed, first_seed + seeds):
@@ -104,6 +105,7 @@ class _Stage:
     def __init__(
         self,
         processes: Processes,
+        service: PaymentService,
         base: Path,
         scenes: Sequence[Scene],
         plant: str,
@@ -112,6 +114,7 @@ class _Stage:
     ) -> None:
         self.scenes = scenes
         self.processes = processes
+        self.service = service
         self.base = base
         self.plant = plant
         self.tell = tell
@@ -129,12 +132,12 @@ class _Stage:
         place = self._place("undisturbed")
         sessions = [place.new(scene.name) for scene in self.scenes]
         for session in sessions:
-            ended = self.processes.run(place.job([session]))
+            ended = self._run(place.job([session]))
             self.seconds = max(self.seconds, ended.seconds)
+            self.places[scene_of(session).name] = [*self.service.passed]
         for entry in place.ledger.entries("over"):
-            session = str(entry.facts["session"])
-            self.places[session.rpartition("-")[0]] = list(entry.facts["passed"])
-        if len(self.places) < len(self.scenes):
+            self.places[scene_of(str(entry.facts["session"])).name] += entry.facts["passed"]
+        if len(place.over()) < len(self.scenes):
             raise AssertionError("not even an undisturbed conversation comes to its end")
         return undisturbed(place, sessions)
 
@@ -148,8 +151,8 @@ class _Stage:
             for fault in _kills(self.places[scene.name]):
                 session = place.new(scene.name)
                 job = self._job(place, [session], plan=[fault])
-                killed += self.processes.run(job).code != 0
-                self.processes.run(self._job(place, [session]))
+                killed += self._run(job).code != 0
+                self._run(self._job(place, [session]))
         self._finish(place, "boundaries", killed)
 
     def kill_at_random(self, seed: int, kills: int) -> None:
@@ -171,7 +174,7 @@ class _Stage:
                 kill_after_seconds=after,
                 pause_seconds=chance.uniform(0, 0.004),
             )
-            ended = self.processes.run(job)
+            ended = self._run(job)
             killed += ended.code != 0
             if ended.code == 0:  # so that the next is killed in its midst, however busy the machine
                 self.seconds = ended.seconds
@@ -194,7 +197,7 @@ class _Stage:
                 sessions.append(place.new(next(scenes).name))
             job = self._job(place, sessions, kill_after_seconds=chance.uniform(*LOOP_SECONDS))
             job = msgspec.structs.replace(job, kill_when_begun=True)
-            killed += self.processes.run(job).code != 0
+            killed += self._run(job).code != 0
         counts.append(len(place.ledger.entries("said")))
         progress = [after - before for before, after in pairwise(counts)]
         self.proof.progress = progress
@@ -203,6 +206,12 @@ class _Stage:
         self._finish(place, "loop", killed)
 
     # ------------------------------------------------------------ pieces
+
+    def _run(self, job: Job) -> Ended:
+        """Do a job, and wait until what it asked for over HTTP has taken its course."""
+        ended = self.processes.run(self.service.begin(job))
+        self.service.wait_until_quiet()
+        return ended
 
     def _job(
         self,
@@ -229,7 +238,7 @@ class _Stage:
             if not left:
                 break
             for number in range(0, len(left), AT_ONCE):
-                self.processes.run(self._job(place, left[number : number + AT_ONCE]))
+                self._run(self._job(place, left[number : number + AT_ONCE]))
         verdict = look(place, self.expected)
         self.proof.verdict.add(verdict)
         self.proof.kills[name] = killed

@@ -59,6 +59,8 @@ def kept_at(store: Path | None) -> Generator[Path]:
     if not hasattr(os, "fork"):
         raise CallerError("this proof needs a system with fork", hint="run it on Linux or macOS")
     if store is not None:
+        if not store.absolute().parent.is_dir():
+            raise CallerError(f"there is no folder {store.absolute().parent}", hint="make it first")
         yield store.absolute()
         return
     with tempfile.TemporaryDirectory(prefix="saywhy-prove-") as folder:

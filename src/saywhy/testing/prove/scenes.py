@@ -56,6 +56,13 @@ SCENES: Final = (
     Scene("once-slow", "CALL-TOOL", "once, answer late"),
     Scene("once-retried", "CALL-TOOL", "once, maxRetries"),
     Scene("once-retries", "CALL-TOOL", "once, retries"),
+    Scene("http-reads", "HTTP GET", "reads"),
+    Scene("http-repeatable", "HTTP POST", "repeatable"),
+    Scene("http-repeatable-slow", "HTTP POST", "repeatable, answer late", same_record=False),
+    Scene("http-repeatable-busy", "HTTP POST", "repeatable, 503, retries", same_record=False),
+    Scene("http-once", "HTTP POST", "once"),
+    Scene("http-once-reconciled", "HTTP POST", "once, reconcile"),
+    Scene("http-once-slow", "HTTP POST", "once, answer late"),
 )
 
 BY_NAME: Final = {scene.name: scene for scene in SCENES}
