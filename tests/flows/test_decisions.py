@@ -236,7 +236,7 @@ async def test_other_effects_never_rest(effect: str) -> None:
     """They were tried again, and fail in the end."""
     till = Till(slow=99)
     _, session = await paid(till, tool={"effect": effect})
-    assert session.response == "pay did not work: pay was called 3 times and did not act"
+    assert session.response == "pay did not work: Tool execution timeout after 5000ms - pay"
     assert len(till.charges) == 3
 
 
