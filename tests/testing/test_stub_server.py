@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import time
 import urllib.error
 import urllib.request
@@ -175,3 +176,27 @@ def test_misspelt_entries(entry: dict[str, Any], message: str, hint: str) -> Non
     with pytest.raises(CallerError) as raised:
         StubServer([entry])
     assert (raised.value.message, raised.value.hint) == (message, hint)
+
+
+def test_half_a_request_is_none() -> None:
+    """A client that dies in the midst of its body has asked for nothing."""
+    head = b"POST /a HTTP/1.1\r\nhost: h\r\ncontent-length: 20\r\n\r\n"
+    with StubServer([entry(method="POST")]) as web:
+        with socket.create_connection(("127.0.0.1", web.port), 10) as client:
+            client.sendall(head + b'{"amount": ')
+            client.shutdown(socket.SHUT_WR)
+            assert client.recv(100) == b""
+        assert web.requests == ()
+
+
+def test_open_connections_are_counted() -> None:
+    """A connection is open until whoever made it goes, and its last answer is given."""
+    with StubServer([entry(delay_ms=50)]) as web:
+        with socket.create_connection(("127.0.0.1", web.port), 10) as client:
+            client.sendall(b"GET /a HTTP/1.1\r\nhost: h\r\n\r\n")
+            assert client.recv(12) == b"HTTP/1.1 200"
+            assert web.open_connections == 1
+        end = time.monotonic() + 10
+        while web.open_connections and time.monotonic() < end:
+            time.sleep(0.001)
+        assert web.open_connections == 0

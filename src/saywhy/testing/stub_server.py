@@ -227,7 +227,11 @@ class _Handler(BaseHTTPRequestHandler):
     def serve(self) -> None:
         assert isinstance(self.server, _Server)
         stub = self.server.stub
-        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        length = int(self.headers.get("content-length") or 0)
+        body = self.rfile.read(length)
+        if len(body) < length:  # whoever sent it died in the midst of it
+            self.close_connection = True
+            return
         path, _, query = self.path.partition("?")
         headers = {name.lower(): value for name, value in self.headers.items()}
         entry = stub.answer(StubRequest(self.command, path, query, headers, body, time.time()))

@@ -17,7 +17,6 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from importlib import import_module
 from typing import Any, Final
 
 import msgspec
@@ -33,6 +32,9 @@ from saywhy.testing.prove.person import approve_all, settle_all
 from saywhy.testing.prove.scenes import FUNCTIONS, definitions, words_of
 from saywhy.testing.prove.seam import Seam, planted
 from saywhy.testing.prove.service_client import ServiceClient
+from saywhy.testing.stub_server import StubServer
+from saywhy.tools.http.progress import Progress
+from saywhy.tools.http.request import HttpRequest
 from saywhy.values import loads_raw
 
 POLL_SECONDS: Final = 0.002
@@ -261,7 +263,6 @@ def _warm_up() -> None:
     library = definitions()
     flows = [flow.raw for flow in library.flows]
     engine = Engine(flows=flows, functions=FUNCTIONS, validate_on_init=False)
-    import_module("saywhy.tools.http.transport")
 
     async def play() -> None:
         session = engine.init_session("nobody")
@@ -269,6 +270,9 @@ def _warm_up() -> None:
             session = await engine.update_activity(text, session)
 
     asyncio.run(play())
+    with StubServer() as server:  # the first request loads what sends requests
+        request = HttpRequest("GET", server.base, ())
+        asyncio.run(ServiceClient(server.base, Faults()).send(request, Progress()))
 
 
 def serve() -> None:
