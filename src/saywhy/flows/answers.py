@@ -34,7 +34,7 @@ _DIGIT: Final = re.compile(r"[0-9]")
 def wait(world: World, node: Node, scope: Scope, name: str, *, field: str, pii: bool) -> Need:
     """The Need for the user's next words, which go to the variable `field`."""
     if node.spec.get("digits") is not None and field == (node.spec.get("variable") or ""):
-        _offer_keypad(world, node, scope)
+        offer_keypad(world, node, scope)
     patience.begin(node, scope)
     scope.keep("pii", pii)
     args = {"pii": True} if pii else {}
@@ -47,7 +47,7 @@ def field_of(asked: Need) -> str:
     return str(args.get("field", asked.name))
 
 
-def _offer_keypad(world: World, node: Node, scope: Scope) -> None:
+def offer_keypad(world: World, node: Node, scope: Scope) -> None:
     """Tell the host's keypad what is expected, for as long as the question is open."""
     names = FlowNames(world, scope)
     digits, reads = fill_paths(node.spec["digits"], names)

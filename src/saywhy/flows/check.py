@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from saywhy.errors import CallerError, Problem
+from saywhy.flows.checks.corrections import check_corrections, check_undo
 from saywhy.flows.checks.flow import check_flow, flow_problem
 from saywhy.flows.checks.languages import check_flow_languages, check_languages
 from saywhy.flows.checks.names import NameCheck
@@ -66,6 +67,7 @@ def _problems(library: Library, known: Known) -> Iterator[Problem]:
     for flow in library.flows:
         yield from check_flow(flow)
         yield from check_flow_languages(flow, known)
+        yield from check_corrections(flow, library)
         yield from check_inactivity(flow)
         yield from names.declared(flow)
         for spot in spots_of(flow, library, known):
@@ -74,6 +76,7 @@ def _problems(library: Library, known: Known) -> Iterator[Problem]:
             yield from check_silence(spot)
             yield from check_texts(spot)
             yield from check_languages(spot)
+            yield from check_undo(spot)
             yield from names.step(spot)
     yield from check_paths(library)
     yield from check_tools(library, known)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from saywhy.chart.model import Chart, Node
+from saywhy.flows.corrections.settings import settings_of, takes_corrections
 from saywhy.flows.model import PATTERNS, VALIDATOR, Flow, Step
 from saywhy.values import UNDEFINED
 
@@ -34,9 +35,11 @@ def _meta(flow: Flow) -> dict[str, Any]:
         for name, variable in flow.variables.items()
         if variable.value is not UNDEFINED
     }
+    corrections = {"corrections": settings_of(flow)} if takes_corrections(flow) else {}
     limit = {"inactivity": flow.raw["inactivity"]} if "inactivity" in flow.raw else {}
     return {
         **limit,
+        **corrections,
         "version": flow.version,
         "scope": flow.scope,
         "interruptable": flow.interruptable,

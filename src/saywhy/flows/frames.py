@@ -14,6 +14,8 @@ from saywhy.chart.machine import Ending
 from saywhy.chart.model import Chart
 from saywhy.chart.scope import Scope
 from saywhy.flows.answers import withdraw_keypad
+from saywhy.flows.corrections import recording
+from saywhy.flows.corrections.log import recorded
 from saywhy.flows.forms import record as forms
 from saywhy.flows.speech import (
     QUEUE,
@@ -107,6 +109,10 @@ def declare_outcome(scope: Scope, outcome: str, reason: str) -> None:
 
 def close_flow(world: World, scope: Scope, ending: Ending) -> None:
     """Write a frame's end: its transaction, its outcome, and the last words of the last flow."""
+    if recorded(scope.frame):
+        if ending.how == recording.CORRECTED:
+            return  # it is called again, and so goes on
+        recording.closing(scope, ending.how)
     declared = scope.kept("outcome") if ending.how in ENDED_BY else None
     if declared is None and ending.how == "abandoned":
         declared = {"outcome": "abandoned", "reason": ending.reason}

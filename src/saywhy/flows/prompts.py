@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from saywhy.chart.outcome import Need
 from saywhy.flows import analysis, detection, spoken
+from saywhy.flows.corrections import said
 from saywhy.flows.forms import extract
 from saywhy.flows.modelled import Prompt
 from saywhy.flows.world import World
@@ -26,6 +27,7 @@ RENDERERS: Final[Mapping[str, Render]] = {
     detection.LANGUAGE: detection.language_prompt,
     analysis.TASK: analysis.prompt,
     spoken.TASK: spoken.prompt,
+    said.TASK: said.prompt,
 }
 
 

@@ -17,6 +17,7 @@ from saywhy.chart.model import Chart, Node
 from saywhy.chart.outcome import Answer, Goto, Need, Outcome, Return
 from saywhy.chart.scope import Scope
 from saywhy.flows import detection, intent, yielding
+from saywhy.flows.corrections.recording import opening
 from saywhy.flows.frames import OUTCOME, frame_data, set_variables
 from saywhy.flows.model import Flow
 from saywhy.flows.modelled import ask_model, text_of
@@ -157,7 +158,8 @@ def opened(
     set_variables(scope, target, chart, parameters, defaults=True)
     text = "" if boundary else words(scope).strip()
     message = scope.peek(("turn", "message"))
-    data = frame_data(scope, initiator, user_input=[text, message] if text else None)
+    said = [text, message] if text else None
+    data = frame_data(scope, initiator, user_input=said) | opening(scope, chart, said)
     args = {"chart": chart.digest, "scope": target, "data": data, "boundary": boundary}
     return Need("flow", "start", {**args, "end": end}, "repeatable")
 

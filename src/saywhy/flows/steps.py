@@ -18,6 +18,8 @@ from saywhy.chart.outcome import Answer, Goto, Need, Outcome
 from saywhy.chart.scope import Scope
 from saywhy.errors import FlowExecutionError, RequiredSetFailed
 from saywhy.flows import asking, branching, endings, failures, subflows, toolcalls, validation
+from saywhy.flows.corrections.around import watched
+from saywhy.flows.corrections.chart import correction_steps
 from saywhy.flows.evaluate import native_value, say_text
 from saywhy.flows.forms import step as forms
 from saywhy.flows.forms.record import is_refused
@@ -79,15 +81,17 @@ KINDS: Final[dict[str, Kind]] = {
 def flow_language(world: World) -> Language:
     """What flow charts do, for `machine.advance`."""
     steps = {name: _step(world, kind) for name, kind in KINDS.items()}
+    steps |= correction_steps(world)
     return Language(steps, {"flow": partial(close_flow, world)})
 
 
 def _step(world: World, kind: Kind) -> Step:
-    return Step(
+    step = Step(
         partial(_enter, world, kind),
         partial(_resume, world, kind),
         partial(failures.after_error, world),
     )
+    return watched(world, step)
 
 
 def _enter(world: World, kind: Kind, node: Node, scope: Scope) -> Outcome:

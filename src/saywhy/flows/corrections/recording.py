@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
 from saywhy.chart.cursor import Frame
 from saywhy.chart.model import Chart, Node
 from saywhy.chart.outcome import Answer, Call, Goto, Need, Outcome, Return
@@ -151,10 +153,25 @@ def keep(scope: Scope, taken: Iterable[Entry]) -> None:
     """Put steps that were taken over into the record of this run, as they were."""
     owner = owner_of(scope.cursor, scope.frame)
     log = Log.at(scope, owner)
-    entries = list(taken)
+    entries, before = list(taken), _before(scope)
     log.recall(entries)
-    log.add(entries, _before(scope))
+    for entry in entries:
+        log.add([_restamped(entry, log)], before)
     log.save(scope, owner)
+
+
+def _restamped(entry: Entry, log: Log) -> Entry:
+    """The step with what it read as this run has it: the same values, perhaps by other steps."""
+    reads, checks = (
+        tuple(_stamped(read, log) for read in each) for each in (entry.reads, entry.checks)
+    )
+    return msgspec.structs.replace(entry, reads=reads, checks=checks)
+
+
+def _stamped(read: Read, log: Log) -> Read:
+    if len(read.key) < 2 or not is_tracked(read.key):
+        return read
+    return Read(log.stamp((str(read.key[0]), str(read.key[1]))), read.key)
 
 
 def _back(scope: Scope, log: Log) -> None:
