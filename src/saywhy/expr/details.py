@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from saywhy.expr.brief import is_brief
 from saywhy.expr.chains import Chain, Path
 from saywhy.expr.scopes import Walk
 
@@ -70,11 +71,14 @@ class Details:
     is_async: bool = False
     has_bigints: bool = False
     """A BigInt is written in the text, or made."""
+    is_brief: bool = False
+    """It needs no time limit, if all it is handed is short."""
 
 
 def details_of(walk: Walk, chains: Sequence[Chain]) -> Details:
     """The places in the expression that was walked."""
     source = walk.source
+    has_bigints = _BIGINT.search(source.text) is not None
     return Details(
         uses=tuple(
             Use(chain.path, chain.spans, chain.is_called, chain.is_written) for chain in chains
@@ -91,7 +95,8 @@ def details_of(walk: Walk, chains: Sequence[Chain]) -> Details:
         spreads=tuple(source.span(node) for node in walk.spreads),
         rests=tuple((source.span(node), is_statement) for node, is_statement in walk.rests),
         is_async=walk.has_async,
-        has_bigints=_BIGINT.search(source.text) is not None,
+        has_bigints=has_bigints,
+        is_brief=not (has_bigints or walk.rests) and is_brief(source.text, walk.root),
     )
 
 

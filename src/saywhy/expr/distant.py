@@ -32,6 +32,8 @@ class DistantWorker(Worker):
 
     __slots__ = ("_pool", "_process")
 
+    is_timed: Final = True
+
     def __init__(self, pool: Pool) -> None:
         # Not `super().__init__`: that makes a sandbox in this process, which nobody would use.
         self._pool: Final = pool
@@ -102,6 +104,10 @@ class DistantWorker(Worker):
         raise Lost("processes for expressions end before they are asked")
 
     # ------------------------------------------------------------ in place of contexts here
+
+    def _is_brief(self, program: Program, shape: Sequence[str]) -> bool:
+        """A process keeps its limit: to be asked costs more."""
+        return False
 
     def _restart(self) -> None:
         """The next evaluation of this process gets a new context; programs are text and stay."""

@@ -53,6 +53,10 @@ class Variant:
     written: tuple[int, ...]
     """Numbers of the parameters that are read back."""
     has_functions: bool
+    has_leading: bool
+    """It is handed more than what the expression reads: answers, the clock."""
+    is_brief: bool
+    """It needs no time limit, if its arguments are short; see `brief`."""
     inserted: tuple[tuple[int, int, int], ...]
     """Replacements in the text: start, end, length of what stands there instead."""
 

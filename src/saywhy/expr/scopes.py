@@ -93,6 +93,7 @@ class Walk:
 
     def __init__(self, source: Source, root: Node) -> None:
         self.source = source
+        self.root = root
         self.problem: SyntaxProblem | None = None
         self.spelled: set[str] = set()
         self.has_async = False

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from saywhy.expr.answers import answers_json
+from saywhy.expr.brief import MAX_TEXT
 from saywhy.expr.chains import Path
 from saywhy.expr.changes import changes
 from saywhy.expr.failures import raised_from, syntax_raised, syntax_refused, too_large
@@ -25,6 +26,7 @@ from saywhy.expr.sandbox import Limits, Sandbox, engine_errors
 from saywhy.expr.transfer import (
     MARK,
     SCALAR,
+    TAGGED_TEXT,
     UNDEFINED_ARGUMENT,
     TooLarge,
     argument,
@@ -124,6 +126,7 @@ class Worker:
             get, functions = names.get, names.functions
             arguments: list[Any] = []
             key = ""
+            is_long = False
             for parameter, path, root in program.places:
                 if functions and root in functions:
                     key += FUNCTION
@@ -132,7 +135,12 @@ class Worker:
                 kind = type(value)
                 if (
                     (kind is int and -0x8000_0000 <= value <= 0x7FFF_FFFF)
-                    or (kind is str and value.isascii() and "\0" not in value)
+                    or (
+                        kind is str
+                        and len(value) <= MAX_TEXT
+                        and value.isascii()
+                        and "\0" not in value
+                    )
                     or kind is float
                     or kind is bool
                     or value is None
@@ -144,12 +152,16 @@ class Worker:
                 key += letter
                 if value is not None or letter[0] == SCALAR:
                     arguments.append(value)
+                    is_long = is_long or (type(value) is str and len(value) > MAX_TEXT)
             key += TEXT if as_text else VALUE
             variant = program.variants.get(key) or self._compile(program, key)
         except Refused as refused:
             return refused.outcome
-        if program.clocked or variant.has_functions or program.speaks:
+        if variant.has_leading:
             arguments[:0] = _leading(program, variant, answers, now_ms, seed)
+        is_timed = is_long or not variant.is_brief
+        if is_timed is not self._sandbox.is_timed:
+            self._sandbox.watch_time(is_timed)
         try:
             result = variant.function(*arguments)
         except self._errors as error:
@@ -163,8 +175,9 @@ class Worker:
             result = whole(result)
         elif kind is str and result[:1] == MARK:
             return self._marked(result, program, variant, names, answers)
-        calls = tuple(answers) if variant.has_functions else ()
-        return Evaluated(result, variant.reads, variant.exact, (), calls)
+        if variant.has_functions:
+            return Evaluated(result, variant.reads, variant.exact, (), tuple(answers))
+        return Evaluated(result, variant.reads, variant.exact)
 
     # ---------------------------------------------------------------- programs
 
@@ -204,12 +217,22 @@ class Worker:
             program.reading.exact,
             draft.written,
             bool(functions),
+            program.clocked or program.speaks or bool(functions),
+            self._is_brief(program, shape),
             draft.inserted,
         )
         if len(program.variants) >= MAX_SHAPES:
             program.variants.clear()
         program.variants[key] = variant
         return variant
+
+    def _is_brief(self, program: Program, shape: Sequence[str]) -> bool:
+        """Whether the time limit can be left out, where the arguments are short."""
+        return (
+            program.reading.details.is_brief
+            and not (program.speaks or program.clocked)
+            and not any(letter[0] in (FUNCTION, TAGGED_TEXT) for letter in shape)
+        )
 
     # ------------------------------------------------------------------ paths
 

@@ -1,0 +1,221 @@
+"""Promise: the time limit is left out only where it could never strike."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from typing import Any
+
+import pytest
+
+from saywhy.expr.brief import MAX_NAMES, MAX_SOURCE, MAX_TEXT
+from saywhy.expr.names import read_expression
+from saywhy.expr.sandbox import Limits
+from saywhy.expr.worker import Worker
+
+from .conftest import Runner, Variables
+
+
+def is_timed(source: str, values: dict[str, Any], functions: tuple[str, ...] = ()) -> bool:
+    """Whether the limit was on while `source` was evaluated."""
+    worker = Worker(Limits())
+    names = Variables(values, dict.fromkeys(functions, len))
+    worker.evaluate("1 + 1", names, (), 0.0, 0, False)
+    worker.evaluate(source, names, (), 0.0, 0, False)
+    return worker._sandbox.is_timed  # pyright: ignore[reportPrivateUsage] - nothing else tells it
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "count + 1",
+        "user.roles.includes('admin') && score > 700",
+        "cargo.flag ? 1 : 2",
+        "`Hi ${user.name}, you have ${count}`",
+        "['a', 'b'].includes(user.name) || !user?.roles?.[0]",
+        "Math.max(count, 2).toFixed(2) + Number('3') + String(score)",
+        "'name' in user && typeof zzz === 'undefined'",
+        "user.name.trim().toLowerCase().startsWith('a') ?? null",
+    ],
+)
+def test_conditions_and_texts_do_without(source: str) -> None:
+    """What flows mostly ask has no need of the limit."""
+    values = {"count": 1, "score": 710, "cargo": {}, "user": {"name": "Ann", "roles": ["admin"]}}
+    assert not is_timed(source, values)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "(() => { for (;;); })()",
+        "(function f() { return f() })()",
+        "xs.map(x => x)",
+        "xs.some(String)",
+        "xs.reduce(Math.max)",
+        "xs.join(text)",
+        "xs.sort()",
+        "xs.flat(9)",
+        "xs.concat(xs)",
+        "[...xs, ...xs]",
+        "Math.max(...xs)",
+        "text.repeat(1e6)",
+        "text.padEnd(1e6)",
+        "text.replaceAll('a', text)",
+        "text.split('')",
+        "text.match('(a+)+$')",
+        "text.search('(a+)+$')",
+        "/(a+)+$/.test(text)",
+        "text.normalize()",
+        "text.localeCompare('b')",
+        "text.includes.call(text, 'a')",
+        "text['includes']('a')",
+        "text[method]('a')",
+        "text.incl\\u0075des('a')",
+        "String.raw`${text}`",
+        "xs.at`0`",
+        "Number`1`",
+        "9n ** 99n",
+        "BigInt(text)",
+        "count ** 2n",
+        "{ toString: text } + ''",
+        "({ get a() { for (;;); } }).a",
+        "({ toString() { for (;;); } }) + ''",
+        "({ valueOf: () => { for (;;); } }) * 2",
+        "({ [text]: 1 }).a",
+        "({ __proto__: xs }).length",
+        "new Array(1e6)",
+        "new Date()",
+        "Date.now()",
+        "xs instanceof Array",
+        "class { static { for (;;); } }",
+        "text = text + text",
+        "count += 1",
+        "count++",
+        "xs.length = 0",
+        "delete xs.a",
+        "(count, text)",
+        "this",
+        "JSON.stringify(xs)",
+        "Object.keys(xs)",
+        "Array.from(xs)",
+        "eval(text)",
+        "later(count)",
+        "Intl.NumberFormat().format(count)",
+        "count.toLocaleString()",
+        "Math.random()",
+        "[" + "1, " * (MAX_SOURCE // 3 + 1) + "]",
+        "count" + " + count" * MAX_NAMES,
+    ],
+)
+def test_everything_else_has_the_limit(source: str) -> None:
+    """Loops, functions, callbacks, patterns, what makes texts larger, and what is not known."""
+    values = {"count": 1, "text": "aaa", "xs": [1, 2], "method": "includes"}
+    assert is_timed(source, values, ("later",))
+
+
+@pytest.mark.parametrize(
+    ("source", "values"),
+    [
+        ("text.includes('a')", {"text": "b" * (MAX_TEXT + 1)}),
+        ("text.includes('a')", {"text": "ö" * (MAX_TEXT + 1)}),
+        ("xs.includes('a')", {"xs": ["b" * MAX_TEXT]}),
+        ("xs.includes('a')", {"xs": list(range(MAX_TEXT))}),
+        ("big == 1", {"big": {"list": ["b"] * MAX_TEXT}}),
+    ],
+)
+def test_what_is_handed_much_has_the_limit(source: str, values: dict[str, Any]) -> None:
+    """A search takes as long as both texts multiplied, so no limit is left out for long ones."""
+    assert read_expression(source).details.is_brief
+    assert is_timed(source, values)
+
+
+def test_a_function_of_the_host_has_the_limit() -> None:
+    """A name that stands for a function of the host is not the engine's own."""
+    assert not is_timed("parseInt(1)", {})
+    assert is_timed("parseInt(1)", {}, ("parseInt",))
+
+
+def test_the_limit_comes_back(run: Runner) -> None:
+    """What may take long is stopped after what could not, as often as they change."""
+    for _ in range(3):
+        assert run.value("count + 1", {"count": 1}) == 2
+        assert run.raised("(() => { for (;;); })()").kind == "TimeLimit"
+        assert run.value("text.includes('b')", {"text": "abc"}) is True
+        assert run.value("xs.map(x => x + 1)[0]", {"xs": [1]}) == 2
+
+
+def test_memory_and_stack_are_limited_without_it(run: Runner) -> None:
+    """Only the time is not looked at."""
+    assert run.value("1 + 1") == 2
+    deep: object = "x"
+    for _ in range(150):
+        deep = [deep]
+    assert run.value("xs + ''", {"xs": deep}) == "x"
+    assert run.raised("null.x").message == "cannot read property 'x' of null"
+
+
+def worst() -> list[str]:
+    """The longest that the list of what is allowed has room for."""
+    half = MAX_NAMES // 2
+    lists, texts = "[" + "xs," * (MAX_NAMES - 1) + "]", "[" + "s," * (MAX_NAMES - 1) + "]"
+    return [
+        f"{lists} + ''",
+        f"{lists} == xs",
+        f"{texts}.includes(t)",
+        f"({texts} + '').includes(t)",
+        f"({texts} + '').toUpperCase().lastIndexOf(t)",
+        "`" + "${s}" * half + "`.includes(`" + "${s}" * (half - 1) + "${t}`)",
+        "(s + s + s + s + s).lastIndexOf(s + s + s + s + t)",
+        "[" * 200 + "xs" + "]" * 200 + " + ''",
+    ]
+
+
+@pytest.mark.parametrize("source", worst())
+def test_the_worst_of_it_is_short(source: str) -> None:
+    """The longest operations on the longest texts end long before the limit would."""
+    nested = "[" * (MAX_TEXT // 2 - 1) + "]" * (MAX_TEXT // 2 - 1)
+    values = {"s": "a" * MAX_TEXT, "t": "a" * (MAX_TEXT - 1) + "b"}
+    worker = Worker(Limits())
+    for lists in (json.loads(nested), [1] * (MAX_TEXT // 2 - 1)):
+        names = Variables({**values, "xs": lists})
+        worker.evaluate(source, names, (), 0.0, 0, False)
+        assert not worker._sandbox.is_timed  # pyright: ignore[reportPrivateUsage]
+        started = time.process_time()
+        worker.evaluate(source, names, (), 0.0, 0, False)
+        assert time.process_time() - started < Limits().seconds
+
+
+PIECES = ["s", "t", "xs", "n", "xs[0]", "s.length", "'x'", "1e9", "null", "undefined", "zz", "Math"]
+UNARY = ["!", "-", "+", "~", "typeof ", "void "]
+BINARY = ["+", "-", "*", "/", "%", "**", "==", "===", "<", ">=", "&&", "||", "??", "<<", "in"]
+CALLS = ["{}.includes({})", "{}.slice({})", "{}.toFixed({})", "{}.indexOf({})", "String({}, {})"]
+MORE = ["`${{{}}}${{{}}}`", "[{}, {}]", "({} ? {} : 1)", "({})?.[{}]", "{}.toUpperCase({})"]
+
+
+def some(dice: random.Random, depth: int) -> str:
+    """An expression of what is allowed."""
+    if depth == 0:
+        return dice.choice(PIECES)
+    one, other = some(dice, depth - 1), some(dice, dice.randrange(depth))
+    form = dice.randrange(4)
+    if form == 0:
+        return f"({dice.choice(UNARY)}({one}))"
+    if form == 1:
+        return f"(({one}) {dice.choice(BINARY)} ({other}))"
+    return f"({dice.choice(CALLS + MORE).format(one, other)})"
+
+
+def test_nothing_of_what_is_allowed_takes_long() -> None:
+    """Whatever is put together of it, in any order, is over in a moment or is refused."""
+    dice = random.Random(5)
+    names = Variables({"s": "a" * MAX_TEXT, "t": "ab" * 100, "xs": [["a" * 9] * 9] * 2, "n": 7})
+    worker = Worker(Limits())
+    untimed = 0
+    for _ in range(1500):
+        source = some(dice, dice.randrange(1, 4))
+        started = time.process_time()
+        worker.evaluate(source, names, (), 0.0, 0, False)
+        assert time.process_time() - started < Limits().seconds, source
+        untimed += not worker._sandbox.is_timed  # pyright: ignore[reportPrivateUsage]
+    assert untimed > 700
