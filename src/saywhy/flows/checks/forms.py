@@ -20,7 +20,7 @@ from saywhy.flows.forms.model import KINDS, read_form
 from saywhy.flows.forms.numbers import CURRENCIES, INTENTS
 from saywhy.flows.read_flow import kind_of
 from saywhy.flows.source import join
-from saywhy.tools.check import effect_of
+from saywhy.tools.effect import effect_of
 
 INPUT_KEYS: Final = frozenset(
     [
