@@ -25,6 +25,7 @@ ROWS = {
     "values": 0,
     "messages": 0,
     "clock": 0,
+    "marks": 0,
     "host": 0,
     "expr": 1,
     "chart": 1,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         UnknownSession,
     )
     from saywhy.flows.load import load_tools
+    from saywhy.marks import quick
     from saywhy.runtime.conversations import TurnReply
     from saywhy.runtime.engine import Engine
     from saywhy.runtime.held import HeldTurn
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from saywhy.stores.store import Store
     from saywhy.tools.function_tool import tool
     from saywhy.tools.http.settings import HttpSettings
-    from saywhy.tools.signature import quick
     from saywhy.trace.redact import Policy
     from saywhy.trace.trace import Trace
     from saywhy.trace.why import Reply, Variable, why
@@ -102,7 +102,7 @@ _HOMES = {
     "TurnReply": "saywhy.runtime.conversations",
     "Variable": "saywhy.trace.why",
     "load_tools": "saywhy.flows.load",
-    "quick": "saywhy.tools.signature",
+    "quick": "saywhy.marks",
     "tool": "saywhy.tools.function_tool",
     "why": "saywhy.trace.why",
 }

@@ -387,3 +387,34 @@ async def test_the_limit_can_be_set() -> None:
         )
         session: Session = await talk(engine, "Main")
         assert session.response == (f"{said}\n\nend" if said else "end")
+
+
+@pytest.mark.parametrize("kind", [*KINDS[:2], pytest.param(None, id="async")])
+async def test_one_that_declares_a_context_learns_who_calls_and_when(kind: Any) -> None:
+    """`context`, by keyword only, is the session and the time of the engine's clock."""
+
+    def told(text: str, *, context: Any = None) -> list[Any]:
+        return [text, context.session_id, context.user_id, context.now()]
+
+    async def later(text: str, *, context: Any = None) -> list[Any]:
+        return told(text, context=context)
+
+    engine = engine_of(
+        flow(say("{{told('x')}}")), functions={"told": kind(told) if kind else later}
+    )
+    session = engine.init_session("ann", "s-1")
+    session = await engine.update_activity("Main", session)
+    assert session.response == f'["x","s-1","ann",{NOW:.0f}]'
+
+
+def test_a_context_is_no_argument_of_the_expression() -> None:
+    """An expression cannot pass it, and what it passes too much is refused as ever."""
+
+    def told(text: str, *, context: Any = None) -> float:
+        return context.now()
+
+    world = world_of(MAIN, functions={"told": told})
+    found = evaluate(world, scope_at(world), "told('x', 5)")
+    assert isinstance(found, Raised)
+    assert found.message == "told: it takes 1 argument, not 2"
+    assert evaluate(world, scope_at(world), "told('x')").value == NOW  # pyright: ignore

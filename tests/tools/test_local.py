@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from saywhy.clock import SystemClock
+from saywhy.marks import quick
 from saywhy.testing.clock import START_MS, FakeClock
 from saywhy.tools.call import CallContext, call_tool
 from saywhy.tools.limit import MemoryLimiter
 from saywhy.tools.registry import Registry
-from saywhy.tools.signature import quick
 from saywhy.tools.tool import tool_from_function
 from saywhy.values import UNDEFINED, BigInt, Date, freeze, same
 

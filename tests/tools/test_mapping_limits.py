@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from saywhy.errors import MappingError
+from saywhy.marks import quick
 from saywhy.tools.mapping import compile_mapping, map_response
 from saywhy.tools.mapping import scripts as mapping_scripts
 from saywhy.tools.mapping.run import MAX_ITEMS, MAX_WARNINGS, Run, TooMuch
 from saywhy.tools.mapping.scripts import MATCHES, call_function, expression, pattern_fault, script
-from saywhy.tools.signature import quick
 from saywhy.values import FrozenDict
 
 ITEMS = [{"n": n} for n in range(1000)]

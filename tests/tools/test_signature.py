@@ -12,7 +12,8 @@ import pydantic
 import pytest
 
 from saywhy.errors import CallerError
-from saywhy.tools.signature import KeywordFunction, describe_function, is_async, is_quick, quick
+from saywhy.marks import is_quick, quick
+from saywhy.tools.signature import KeywordFunction, describe_function, is_async
 
 
 class Size(enum.Enum):

@@ -19,9 +19,10 @@ from saywhy.expr.javascript import FunctionAnswer
 from saywhy.expr.transfer import foreign_in
 from saywhy.flows.blame import one_line
 from saywhy.flows.world import World
-from saywhy.tools.invocation import PLAIN_ERRORS, fault_of
+from saywhy.marks import is_quick, wants_context
+from saywhy.tools.invocation import PLAIN_ERRORS, CallContext, fault_of
 from saywhy.tools.positional import positional_of
-from saywhy.tools.signature import is_async, is_quick
+from saywhy.tools.signature import is_async
 from saywhy.tools.threads import Late, in_time
 from saywhy.values import UNDEFINED, freeze
 
@@ -72,7 +73,10 @@ def run_function(world: World, scope: Scope, name: str, args: list[Any]) -> Func
     if is_async(function):
         raise Suspend(Need("function", name, given, "reads"))
     try:
-        value = _carried_out(function, args, name, world.options.function_timeout_ms)
+        call = _call_of(function, args, scope)
+        value = _carried_out(
+            call, name, world.options.function_timeout_ms, at_once=is_quick(function)
+        )
         if inspect.isawaitable(value):
             if inspect.iscoroutine(value):
                 value.close()
@@ -96,14 +100,24 @@ def _told(args: list[Any]) -> tuple[Any, str]:
     return freeze(kinds), what
 
 
-def _carried_out(
-    function: Callable[..., Any], args: list[Any], name: str, timeout_ms: float
-) -> Any:
+def _call_of(function: Callable[..., Any], args: list[Any], scope: Scope) -> Callable[[], Any]:
+    """The call, ready to be made. Its time is the step's, so that it gives the same once more."""
+    if not wants_context(function):
+        return partial(function, *args)
+    context = CallContext(
+        session_id=str(scope.peek(("session", "sessionId")) or ""),
+        user_id=str(scope.peek(("session", "userId")) or ""),
+        moment=scope.now,
+    )
+    return partial(function, *args, context=context)
+
+
+def _carried_out(call: Callable[[], Any], name: str, timeout_ms: float, *, at_once: bool) -> Any:
     """What the function gives, within its time."""
-    if is_quick(function) or not timeout_ms:
-        return function(*args)
+    if at_once or not timeout_ms:
+        return call()
     try:
-        return in_time(partial(function, *args), timeout_ms / 1000)
+        return in_time(call, timeout_ms / 1000)
     except Late:
         raise Late(late_text(name, timeout_ms)) from None
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -13,7 +15,8 @@ from saywhy.chart.outcome import Answer, Need
 from saywhy.clock import Clock
 from saywhy.flows.functions import late_text
 from saywhy.flows.world import World
-from saywhy.tools.invocation import FUNCTION_ERRORS, fault_of, is_running
+from saywhy.marks import wants_context
+from saywhy.tools.invocation import FUNCTION_ERRORS, CallContext, fault_of, is_running
 from saywhy.tools.threads import Late
 from saywhy.values import freeze, thaw
 
@@ -25,10 +28,19 @@ class _Outcome(msgspec.Struct, frozen=True):
     error: BaseException | None = None
 
 
-async def answer_function(world: World, clock: Clock, need: Need) -> Answer:
-    """What the function gives within its time, or how it failed."""
+async def answer_function(
+    world: World, clock: Clock, need: Need, context: CallContext | None = None
+) -> Answer:
+    """What the function gives within its time, or how it failed.
+
+    `context` is for a function that asks; without one it learns the clock.
+    """
     args = thaw(need.args)
-    outcome = await _within(world.options.function_timeout_ms, world, clock, need, args)
+    function = world.functions[need.name]
+    call = partial(function, *args)
+    if wants_context(function):
+        call = partial(call, context=context or CallContext(clock=clock))
+    outcome = await _within(world.options.function_timeout_ms, clock, need, call)
     if outcome.error is None:
         try:
             result = freeze(outcome.value, (need.name,))
@@ -41,12 +53,9 @@ async def answer_function(world: World, clock: Clock, need: Need) -> Answer:
     return Answer(error=failure_text(outcome.error), error_name=fault_of(outcome.error)[1])
 
 
-async def _within(
-    timeout_ms: float, world: World, clock: Clock, need: Need, args: list[Any]
-) -> _Outcome:
-    function = world.functions[need.name]
+async def _within(timeout_ms: float, clock: Clock, need: Need, call: Callable[[], Any]) -> _Outcome:
     late = _Outcome(error=Late(late_text(need.name, timeout_ms)))
-    work = _called(function, args)
+    work = _called(call)
     if not timeout_ms:
         return await work
     began = clock.now()
@@ -59,10 +68,10 @@ async def _within(
     return late if is_late else outcome
 
 
-async def _called(function: Any, args: list[Any]) -> _Outcome:
+async def _called(call: Callable[[], Any]) -> _Outcome:
     task = asyncio.current_task()
     try:
-        value = function(*args)
+        value = call()
         return _Outcome(await value if inspect.isawaitable(value) else value)
     except GeneratorExit as error:
         if not is_running(task):

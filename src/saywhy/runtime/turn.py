@@ -34,6 +34,7 @@ from saywhy.runtime.functions import answer_function
 from saywhy.runtime.machinery import Journal, Machinery, NoJournal
 from saywhy.runtime.said import Said
 from saywhy.runtime.session import KEPT_COMMITS, KEPT_IN_MEMORY, Session
+from saywhy.tools.invocation import CallContext
 from saywhy.trace.record import Recorder
 from saywhy.values import UNDEFINED, FrozenDict, freeze, raw, thaw
 
@@ -286,7 +287,13 @@ class TurnRun:
 
     async def _function(self, need: Need) -> Answer:
         """An async approved function, called from an expression."""
-        answer = await answer_function(self.machinery.world, self.machinery.clock, need)
+        context = CallContext(
+            session_id=self.session.session_id,
+            user_id=self.session.user_id,
+            clock=self.machinery.clock,
+            moment=self.run.now,
+        )
+        answer = await answer_function(self.machinery.world, self.machinery.clock, need, context)
         if answer.error is not None:
             text = f"approved function {need.name} raised {answer.error_name}: {answer.error}"
             self.machinery.warn(self.masked(text))

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from saywhy.chart.failure import failure_text
-from saywhy.clock import Clock
+from saywhy.clock import Clock, SystemClock
 from saywhy.tools.http.client import HttpClient
 from saywhy.tools.tool import Tool
 
@@ -48,6 +48,14 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True):
     tool: str = ""
     attempt: int = 1
     clock: Clock | None = None
+    moment: float | None = None
+    """The time an expression is evaluated for; a tool is called at the time of its clock."""
+
+    def now(self) -> float:
+        """Milliseconds since 1970 at which the call is made, as the engine's clock has it."""
+        if self.moment is not None:
+            return self.moment
+        return (self.clock or SystemClock()).now()
 
 
 class Invocation(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from saywhy.errors import did_you_mean
+from saywhy.marks import CONTEXT, is_quick
 from saywhy.tools.arguments import plain
 from saywhy.tools.invocation import (
     PLAIN_ERRORS,
@@ -27,7 +28,7 @@ from saywhy.tools.invocation import (
     is_running,
     refused,
 )
-from saywhy.tools.signature import CONTEXT, is_async, is_quick
+from saywhy.tools.signature import is_async
 from saywhy.tools.threads import GRACE_SECONDS, SHARED, Job, TooManyLost
 from saywhy.tools.tool import Tool
 

@@ -8,38 +8,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any
 
 from saywhy.errors import CallerError
+from saywhy.marks import CONTEXT, is_quick, quick
 from saywhy.tools.schema import path_text, refusal
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-_QUICK: Final = "__saywhy_quick__"
-
-CONTEXT: Final = "context"
-"""The parameter a function declares to learn who calls it, under which key, for which time."""
 
 
 def describe_function(function: Callable[..., Any]) -> tuple[str, str]:
     """Name of a function and the first line of its docstring."""
     name = getattr(function, "__name__", None) or type(function).__name__
     return name, (inspect.getdoc(function) or "").partition("\n")[0].strip()
-
-
-def quick(function: F) -> F:
-    """Marks a function that returns at once, because it only computes.
-
-    As a tool, and from an expression, it is called where the conversation runs: that saves the
-    hand-over to a thread, and means that no time limit can end it.
-    """
-    setattr(function, _QUICK, True)
-    return function
-
-
-def is_quick(function: Callable[..., Any]) -> bool:
-    """Whether `function` was marked as `quick`."""
-    return bool(getattr(function, _QUICK, False))
 
 
 class KeywordFunction:
@@ -52,7 +31,8 @@ class KeywordFunction:
     def __init__(self, function: Callable[..., Any], *, convert: bool = True) -> None:
         self.function = function
         self.is_async = is_async(function)
-        setattr(self, _QUICK, is_quick(function))
+        if is_quick(function):
+            quick(self)
         parameters = inspect.signature(function, eval_str=True).parameters
         self.takes_context = CONTEXT in parameters
         fields = [p for name, p in parameters.items() if name != CONTEXT]

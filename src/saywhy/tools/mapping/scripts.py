@@ -21,10 +21,11 @@ from saywhy.expr.javascript import (
     Suspended,
 )
 from saywhy.expr.outcome import Given
-from saywhy.tools.invocation import FUNCTION_ERRORS, fault_of
+from saywhy.marks import is_quick, wants_context
+from saywhy.tools.invocation import FUNCTION_ERRORS, CallContext, fault_of
 from saywhy.tools.mapping.run import MAX_LATE, Failed, Run, size_of, tree_of
 from saywhy.tools.positional import positional_of
-from saywhy.tools.signature import is_async, is_quick
+from saywhy.tools.signature import is_async
 from saywhy.tools.threads import Late, in_time
 from saywhy.values import freeze, get_path, seal, thaw
 
@@ -155,7 +156,10 @@ def call_function(run: Run, name: str, args: list[Any]) -> Any:
         if fault:
             raise Failed(f"{name}: {fault}")
     try:
-        value = tree_of(freeze(_carried_out(run, name, partial(function, *given), function)))
+        call = partial(function, *given)
+        if wants_context(function):
+            call = partial(call, context=CallContext(moment=run.now_ms))
+        value = tree_of(freeze(_carried_out(run, name, call, function)))
     except FUNCTION_ERRORS as error:
         if isinstance(error, Failed):
             raise
