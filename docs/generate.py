@@ -207,13 +207,13 @@ def names_of(package: str) -> str:
 
 
 def methods(found: type[Any]) -> str:
-    """A table of the public methods and properties that a class of ours defines.
+    """A table of the public methods and properties of a class of ours.
 
     What a public protocol promises is described there, and not again for each class that keeps it.
     """
     rows = ["| name | gives |", "|---|---|"]
     promised = promised_methods(found)
-    for name, member in vars(found).items():
+    for name, member in members(found).items():
         inner = getattr(member, "__func__", getattr(member, "fget", member))
         if name.startswith("_") or name in promised or not inspect.isfunction(inner):
             continue
@@ -222,6 +222,19 @@ def methods(found: type[Any]) -> str:
         text = first_paragraph(inner, f"{found.__name__}.{name}").replace("|", "\\|")
         rows.append(f"| `{waits}{name}{call}` | {text} |")
     return "\n".join(rows) if len(rows) > 2 else ""
+
+
+def members(found: type[Any]) -> dict[str, Any]:
+    """What a class defines, itself and in parts of its folder that are no public names."""
+    front = importlib.import_module("saywhy")
+    public = {getattr(front, name) for name in front.__all__}
+    folder = found.__module__.rpartition(".")[0]
+    parts = [
+        one
+        for one in found.__mro__[1:]
+        if one.__module__.rpartition(".")[0] == folder and one not in public
+    ]
+    return {name: member for one in (*parts, found) for name, member in vars(one).items()}
 
 
 def promised_methods(found: type[Any]) -> set[str]:

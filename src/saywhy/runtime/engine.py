@@ -78,14 +78,15 @@ class Engine(Deciding, Timing, Reporting):
     `logger` may be None (the logger `saywhy`), a `logging.Logger`, or any object with debug, info,
     warn and error. With `validate_on_init` the findings of `validate()` are logged; with `strict`
     errors among them raise `DefinitionError`. `language` is the default of conversations.
-    `messages` replaces the library's sentences per language, `guidance` says how questions tell
-    the way out. `ai_timeout` is in milliseconds, 0 for none; so is `function_timeout`, which
-    bounds each function that an expression calls. `inactivity` is how many milliseconds a user may
-    be silent before the flows end as abandoned, 0 for as long as they like. `http` says what HTTP tools may reach,
-    `is_authenticated` whether cargo shows that the user has signed in, where the host itself did
-    not say so. With `expressions="isolated"` expressions are evaluated in processes of their own,
-    `expression_workers` at most, which are killed when an evaluation takes longer than
-    `expression_deadline_seconds`.
+    `messages` replaces the library's sentences per language, `command_words` adds words that are
+    commands, `guidance` says how questions tell the way out. With `offer_interruptions` the user is
+    asked before another flow interrupts. `ai_timeout` is in milliseconds, 0 for none; so is
+    `function_timeout`, which bounds each function that an expression calls. `inactivity` is how
+    many milliseconds a user may be silent before the flows end as abandoned, 0 for as long as they
+    like. `http` says what HTTP tools may reach, `is_authenticated` whether cargo shows that the
+    user has signed in, where the host itself did not say so. With `expressions="isolated"`
+    expressions are evaluated in processes of their own, `expression_workers` at most, which are
+    killed when an evaluation takes longer than `expression_deadline_seconds`.
 
     Calls of tools are journaled in the store; `action_persistence="session-only"` does without, and
     `durable_actions` insists. `session_encoding="br-v1"` stores conversations compressed.

@@ -155,6 +155,8 @@ class _Player:
             messages=options.get("messages"),
             guidance=options.get("guidance"),
             commands=not options.get("disable_commands", False),
+            command_words=options.get("command_words"),
+            offer_interruptions=options.get("offer_interruptions", False),
             inactivity=options.get("inactivity_ms", 0),
             clock=self.clock,
             http=StubClient(self.web.base if self.web else ""),

@@ -33,6 +33,7 @@ EXPECT_KEYS: Final = (
 )
 ENGINE_KEYS: Final = (
     *("guidance", "messages", "ai_timeout_ms", "disable_commands", "intent_detection"),
+    *("command_words", "offer_interruptions"),
     "inactivity_ms",
 )
 ROLES: Final = ("user", "assistant")

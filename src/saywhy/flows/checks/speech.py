@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
 
 from saywhy.errors import Place, Problem, did_you_mean
+from saywhy.flows.blame import one_line
 from saywhy.flows.checks.spot import Severity
 from saywhy.flows.commands import CommandWords
 from saywhy.flows.guidance import Context, Guidance
@@ -61,7 +62,7 @@ def _sentences(phrases: Phrases, language: str, severity: Severity) -> Iterator[
         return
     for phrase in phrases.lacks(language):
         message = f"no `{phrase}` for users who speak {language}"
-        hint = f"they will read: {phrases.say(phrase, USUAL)}"
+        hint = f"they will read: {one_line(phrases.say(phrase, USUAL))}"
         yield Problem(message, _at("messages", language, phrase), hint, "warning")
 
 
