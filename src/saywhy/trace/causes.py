@@ -11,6 +11,7 @@ from saywhy.chart.model import Node
 from saywhy.errors import Place
 from saywhy.messages import Message
 from saywhy.trace.chain import Cause, Root
+from saywhy.trace.corrected import replaced_in
 from saywhy.trace.decided import arguments_in, word_of
 from saywhy.trace.forms import read_from
 from saywhy.trace.origin import How, Origin, message_of
@@ -19,6 +20,8 @@ from saywhy.trace.refusals import place_of_rule, refusal_text, refusals
 from saywhy.trace.silent import silence_in, silence_text
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import (
+    CORRECTING,
+    OWN,
     ROUTING,
     brief,
     call_text,
@@ -31,7 +34,7 @@ from saywhy.trace.words import (
     step_name,
     step_of_flow,
 )
-from saywhy.values import FrozenList, Key
+from saywhy.values import UNDEFINED, FrozenList, Key
 
 LONGEST_REPLY: Final = 200
 
@@ -46,7 +49,7 @@ def _at(trace: Trace, commit: Commit) -> dict[str, Any]:
 
     How a message found its flow is no flow of the author's: its steps have no name and no place.
     """
-    if commit.flow == ROUTING:
+    if commit.flow in OWN:
         return {"commit": commit.seq, "turn": commit.turn}
     node = trace.node_of(commit)
     return {
@@ -81,7 +84,7 @@ def said(trace: Trace, commit: Commit, text: str, *, alone: bool) -> Cause:
     begin = "" if alone else f"{quoted(text)} was "
     cause = Cause(0, "said", f"{begin}{_how_said(commit, node)}", value=text, **_at(trace, commit))
     cause.details = _warned(commit)
-    if commit.flow == ROUTING or commit.phase == "closed":
+    if commit.flow in OWN or commit.phase == "closed":
         cause.root = "phrase"
     return cause
 
@@ -110,6 +113,10 @@ def _how_said(commit: Commit, node: Node | None) -> str:
     step = step_of_flow(commit, node)
     if commit.phase == "closed":
         return f"said by the engine as {commit.flow} ended"
+    if commit.flow == CORRECTING:
+        return "said by the engine as it carried a correction out"
+    if commit.flow == ROUTING and commit.kind == "correction":
+        return "said by the engine, because the user's message corrects an earlier answer"
     if commit.flow == ROUTING:
         reason = _ROUTED.get(commit.kind)
         return "said by the engine" + (f", because the user's message {reason}" if reason else "")
@@ -147,6 +154,9 @@ def value(trace: Trace, key: Key, commit: Commit, found: Found, origin: Origin) 
     cause.sentence = _how_written(trace, key, commit, found, origin)
     cause.root = _ROOTS.get(origin.how, "")
     cause.details = (*read_from(commit, key), *_warned(commit))
+    replaced = replaced_in(trace, commit, key)
+    if replaced is not UNDEFINED:
+        cause.details = (f"a correction: it took the place of {brief(replaced)}", *cause.details)
     if origin.how == "started" and commit.kind == "start":
         cause.root = "host"
     if origin.how == "default":
@@ -185,6 +195,8 @@ def _how_written(trace: Trace, key: Key, commit: Commit, found: Found, origin: O
             return f"{label} was given when {commit.facts['target']} was started"
         case "host":
             return f"{label} was set by the host before turn {commit.turn}"
+        case "deleted" if commit.flow == CORRECTING:
+            return f"{name} was taken back by a correction"
         case "deleted":
             return f"{name} was deleted by {step}"
         case "written":

@@ -59,6 +59,8 @@ def origin_of(commit: Commit, key: Key, node: Node | None) -> Origin:
     opened = _opened(commit, key, node)
     if opened is not None:
         return opened
+    if commit.facts.get("corrected") and commit.kind == "SAY-GET":
+        return Origin("words", (), message_of(commit))
     answered = _answered(commit, key, node)
     if answered is not None:
         return answered

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from saywhy.chart.commit import Commit, Decision, Op
-from saywhy.trace import forms
+from saywhy.trace import corrected, forms
 from saywhy.trace.causes import asked_of, evidence_of, failure_of, from_memory
 from saywhy.trace.decided import (
     OUTSIDE,
@@ -24,6 +24,7 @@ from saywhy.trace.refusals import refusal_text, refusals
 from saywhy.trace.silent import due_text, silence_in, silence_text, then_text
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import (
+    CORRECTING,
     ROUTING,
     chosen_text,
     failed_texts,
@@ -42,7 +43,10 @@ MOST_FAILED: Final = 3
 def sentence_of(trace: Trace, commit: Commit) -> str:
     """What a step did; empty for one that need not be told."""
     if commit.flow == ROUTING:
-        return _routing(trace, commit)
+        return corrected.routed(commit) or _routing(trace, commit)
+    special = corrected.told(trace, commit)
+    if special or commit.flow == CORRECTING:
+        return " ".join([special, *(f"Warning: {warning}." for warning in commit.warnings)])
     if commit.phase == "closed":
         return _ended(commit)
     tell = _KINDS.get(commit.kind, _other)
@@ -268,6 +272,8 @@ def _other(trace: Trace, commit: Commit) -> str:
 
 
 def _ended(commit: Commit) -> str:
+    if commit.facts.get("how") == "corrected":
+        return ""
     how, reason = commit.facts.get("how", "completed"), commit.facts.get("reason", "")
     record = commit.facts.get("transaction")
     failed = record.get("failureReason") if isinstance(record, dict) else ""

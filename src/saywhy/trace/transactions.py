@@ -15,7 +15,7 @@ from saywhy.chart.commit import Commit
 from saywhy.trace.causes import asked_of, failure_of
 from saywhy.trace.origin import own_texts
 from saywhy.trace.trace import Trace
-from saywhy.trace.words import ROUTING
+from saywhy.trace.words import OWN
 from saywhy.values import UNDEFINED, dumps
 
 LONGEST_RESULT: Final = 500
@@ -79,7 +79,7 @@ def _flows(trace: Trace) -> Iterator[list[Commit]]:
     """The commits of each frame that ran a flow."""
     for frame in trace.frames:
         commits = trace.steps_of(frame=frame)
-        if commits[0].flow != ROUTING:
+        if commits[0].flow not in OWN and commits[-1].facts.get("how") != "corrected":
             yield commits
 
 

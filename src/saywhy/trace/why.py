@@ -17,6 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 from saywhy.chart.commit import Commit, Condition, FunctionCall
 from saywhy.trace import causes
 from saywhy.trace.chain import Cause, Chain, Edge, Link
+from saywhy.trace.corrected import maker
 from saywhy.trace.origin import data_reads, is_input, message_of, named, origin_of
 from saywhy.trace.refusals import refusals
 from saywhy.trace.reply import Piece, reply_of
@@ -233,6 +234,7 @@ class _Search:
         self, effect: _Effect | None, key: Key, commit: Commit, earlier: list[Commit]
     ) -> None:
         trace = self.trace
+        commit = maker(trace, key, commit)
         origin = origin_of(commit, key, trace.node_of(commit))
 
         def make() -> Cause:

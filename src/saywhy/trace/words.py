@@ -27,6 +27,10 @@ MOST_NAMES: Final = 4
 
 ROUTING: Final = "(routing)"
 """Name of the chart that decides what becomes of a message."""
+CORRECTING: Final = "(correction)"
+"""Name of the chart that carries a correction out."""
+OWN: Final = frozenset({ROUTING, CORRECTING})
+"""Charts of the engine's own: their steps have no name and no place that an author knows."""
 
 
 # ------------------------------------------------------------------ values
