@@ -149,6 +149,13 @@ def _outcome(expected: Any, seen: Observed) -> Iterator[Difference]:
         yield "outcome", expected, actual
 
 
+def _form(expected: Any, seen: Observed) -> Iterator[Difference]:
+    frame = seen.session.frame
+    actual = frame.form if frame else None
+    if not matches(expected, actual):
+        yield "form", expected, actual
+
+
 def _dispatch(expected: Any, seen: Observed) -> Iterator[Difference]:
     actual = seen.session.last_turn_dispatch
     if not same(expected, actual):
@@ -190,6 +197,7 @@ _CHECKS: Final[dict[str, Check]] = {
     "variables": _variables,
     "cargo": _cargo,
     "outcome": _outcome,
+    "form": _form,
     "dispatch": _dispatch,
     "tool_calls": _tool_calls,
     "http": _http,

@@ -29,7 +29,7 @@ TURN_KEYS: Final = (
 )
 EXPECT_KEYS: Final = (
     *("response", "response_contains", "active_flow", "stack", "variables", "cargo", "error"),
-    *("outcome", "dispatch", "tool_calls", "http", "ai_calls"),
+    *("outcome", "form", "dispatch", "tool_calls", "http", "ai_calls"),
 )
 ENGINE_KEYS: Final = (
     *("guidance", "messages", "ai_timeout_ms", "disable_commands", "intent_detection"),

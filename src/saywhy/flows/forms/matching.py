@@ -165,11 +165,11 @@ class _Matcher:
     def _deal(self, found: list[_Found]) -> None:
         """The surest first; what several want alike is a tie."""
         while found:
-            best = min(found, key=lambda one: (-one.score, one.span.start))
+            best = self._meant(found, min(found, key=lambda one: (-one.score, one.span.start)))
             rivals = [one for one in found if self._rivals(one, best)]
             if len(rivals) > 1:
                 self._tie(rivals)
-            else:
+            elif not self._is_open(found, best):
                 self._take(best)
             names = {one.slot.entry.name for one in rivals}
             found = [
@@ -177,6 +177,24 @@ class _Matcher:
                 for one in found
                 if one.slot.entry.name not in names and not one.span.overlaps(best.span)
             ]
+
+    def _meant(self, found: list[_Found], best: _Found) -> _Found:
+        """Of several values for one input the last, where a correction stands between them."""
+        meant = best
+        for one in found:
+            if one.slot is best.slot and one.score == best.score:
+                between = self.given.text[meant.span.end : one.span.start]
+                if between and pattern(self.words.corrects).search(between) is not None:
+                    meant = one
+        return meant
+
+    def _is_open(self, found: list[_Found], best: _Found) -> bool:
+        """Whether the user names two values and has not decided: "80 or 90"."""
+        return any(
+            one.slot is best.slot
+            and bare(self.given.text[best.span.end : one.span.start]).lower() == self.words.either
+            for one in found
+        )
 
     def _rivals(self, one: _Found, best: _Found) -> bool:
         if one is best:
@@ -260,6 +278,8 @@ class _Matcher:
 
     def _cued(self) -> None:
         """Names and texts behind a word that the author says introduces them: "to Ann"."""
+        if pattern(self.words.wonders).match(bare(self.given.text)) is not None:
+            return
         for slot in self.slots:
             if slot.entry.kind not in ("name", "text") or (slot.filled and not self.corrects):
                 continue
@@ -301,7 +321,8 @@ class _Matcher:
 
     def _is_name_word(self, word: str) -> bool:
         folded = word.lower()
-        known = (*self.words.stops, *self.words.both, *self.words.asks)
+        words = self.words
+        known = (*words.stops, *words.both, *words.wonders, *words.asks, *words.corrects)
         return folded not in known and not any(character.isdigit() for character in word)
 
     def _left_over(self, slot: Slot) -> None:
@@ -317,9 +338,10 @@ class _Matcher:
             text = bare(text[lead.end() :])
             lead = pattern(self.words.leads).match(text)
         words = _WORD.findall(text)
-        starts = words[0].lower() if words else ""
-        is_name = 0 < len(words) <= MAX_NAME_WORDS and starts not in self.words.asks
-        is_name = is_name and any(word.lower() not in self.words.both for word in words)
+        asks = pattern((*self.words.wonders, *self.words.asks)).match(text) is not None
+        is_name = 0 < len(words) <= MAX_NAME_WORDS and not asks and self._says_something(words)
+        if len(words) == 1 and words[0].istitle() and words[0].lower() in self.words.asks:
+            is_name = True  # Will is also a name
         has_digit = any(character.isdigit() for character in text)
         if is_name and not has_digit and yes_or_no(text, self.given.language) is None:
             self.fills.append(Fill(name, text, text))
@@ -337,8 +359,11 @@ class _Matcher:
     def _rest(self) -> str:
         """What is left, if there is a word in it that says something."""
         text = self._untaken()
+        return text if self._says_something(_WORD.findall(text)) else ""
+
+    def _says_something(self, words: list[str]) -> bool:
+        """Whether a word is neither a filler nor part of the name of an input."""
         known = {*self.words.both, *self.words.corrects, *self.words.changes}
         for slot in self.slots:
             known.update(slot.entry.label(self.given.language).lower().split())
-        words = [word.lower() for word in _WORD.findall(text)]
-        return text if any(word not in known for word in words) else ""
+        return any(word.lower() not in known for word in words)

@@ -17,9 +17,11 @@ from saywhy.flows.forms.words import pattern
 MAX_VALUE: Final = 10**15
 """Beyond this a number is no longer exact in an expression."""
 
-_NUMBER: Final = re.compile(r"(?<![\w.,-])(?<!\w-)\d[\d.,' ]*\d(?![\w])|(?<![\w.,-])\d(?![\w])")
+_NUMBER: Final = re.compile(
+    r"(?<![\w.,/:])(?<!\w-)(?:\d[\d.,' ]*\d|\d)(?!\w|[-/:]\d)"  # no part of a date, time or word
+)
 _GROUPS: Final = re.compile(r"\d{1,3}(?:[ '.,]\d{3})+(?:[.,]\d{1,2})?")
-_SIGN: Final = re.compile(r"[-−]\s?$")
+_SIGN: Final = re.compile(r"(?:[-−]|\b(?:minus|menos) )\s?$", re.IGNORECASE)
 
 _SYMBOLS: Final[Mapping[str, frozenset[str]]] = {
     "us$": frozenset({"USD"}),
@@ -78,8 +80,8 @@ INTENTS: Final = tuple(_VERBS)
 
 def numbers(text: str, language: str, *, in_words: bool) -> list[Span]:
     """The numbers in a text, negative ones included; those in words where that is wanted."""
-    found = [_signed(text, span) for span in _in_digits(text, language)]
-    return [*found, *(_in_words(text, language) if in_words else ())]
+    found = [*_in_digits(text, language), *(_in_words(text, language) if in_words else ())]
+    return sorted((_signed(text, span) for span in found), key=lambda span: span.start)
 
 
 def _in_digits(text: str, language: str) -> Iterator[Span]:

@@ -62,7 +62,7 @@ class Talk(msgspec.Struct, frozen=True):
         names: list[str] = list(tie["values"])
         labels = self.phrase("form_or").join(self.label(name) for name in names)
         text = self.phrase("form_tie", words=tie["words"], choices=labels)
-        kept |= {"phase": "tie"}
+        kept |= {"phase": "tie", "asking": ""}
         return self._pose(kept, text, self.node, "which", False)
 
     def ask_confirmation(self, kept: dict[str, Any]) -> Need:

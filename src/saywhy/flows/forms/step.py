@@ -46,6 +46,7 @@ def enter(world: World, node: Node, scope: Scope) -> Outcome:
         kept |= {"completion": "open", "recovery": "resumption"}
     elif scope.kept("justResumed"):
         talk.say_resumed(kept, named=False)
+    kept |= {"yielded": False, "misses": 0}
     return _go_on(talk, kept)
 
 

@@ -26,14 +26,18 @@ class Words(msgspec.Struct, frozen=True):
     joins: tuple[str, ...]
     """What may stand between the name of an input and its value."""
     articles: tuple[str, ...]
+    wonders: tuple[str, ...]
+    """How questions begin that give no value."""
     asks: tuple[str, ...]
-    """How questions begin: they are no names."""
+    """How other questions begin: they may ask for something, but they are no names."""
     leads: tuple[str, ...]
     """What may stand before a name: "my name is Ann"."""
     stops: tuple[str, ...]
     """Where a name ends."""
     both: tuple[str, ...]
     """Words that say nothing by themselves."""
+    either: str
+    """What stands between two values of which neither is meant yet."""
 
 
 ENGLISH: Final = Words(
@@ -50,8 +54,8 @@ ENGLISH: Final = Words(
     joins=("is", "are", "was", "to", "be", "should", "it", "number", "of", "equals", "for", "as",
            "would", "will", "no", "not", "now", "a", "an", "the", "on"),
     articles=("the", "my", "your", "a", "an", "his", "her", "our"),
-    asks=("what", "how", "why", "when", "where", "who", "which", "can", "could", "do", "does",
-          "is", "are", "will", "would", "should"),
+    wonders=("what", "how", "why", "when", "where", "who", "which"),
+    asks=("can", "could", "do", "does", "is", "are", "will", "would", "should"),
     leads=("my name is", "the name is", "name is", "i am", "i'm", "this is", "it is", "it's",
            "to", "for", "from", "called", "named"),
     stops=("on", "at", "by", "for", "from", "with", "and", "to", "in", "please", "next", "this",
@@ -61,6 +65,7 @@ ENGLISH: Final = Words(
           "from", "by", "be", "uh", "um", "hmm", "er", "well",
           "that", "this", "sorry", "actually", "make", "pay",
           "send", "number", "will"),
+    either="or",
 )  # fmt: skip
 
 SPANISH: Final = Words(
@@ -76,14 +81,16 @@ SPANISH: Final = Words(
     joins=("es", "son", "era", "a", "de", "será", "sea", "por", "número", "el", "la", "no", "que",
            "debe", "ser", "ahora", "para"),
     articles=("el", "la", "los", "las", "mi", "su", "un", "una"),
-    asks=("qué", "cómo", "cuándo", "dónde", "quién", "cuál", "cuánto", "cuánta", "puedo", "puede",
-          "hay", "es", "está"),
+    wonders=("qué", "por qué", "para qué", "cómo", "cuándo", "dónde", "quién", "cuál", "cuánto",
+             "cuánta"),
+    asks=("puedo", "puede", "hay", "es", "está"),
     leads=("me llamo", "mi nombre es", "el nombre es", "soy", "se llama", "a nombre de", "para",
            "a", "de"),
     stops=("el", "la", "en", "por", "para", "con", "de", "y", "a", "que", "este", "esta", "pero"),
     both=("el", "la", "los", "las", "un", "una", "a", "para", "de", "en", "y", "es", "por",
           "favor", "sí", "si", "no", "gracias", "quiero", "mi", "me", "con", "que", "eh", "em",
           "pues", "perdón", "mejor", "pagar", "enviar", "número"),
+    either="o",
 )  # fmt: skip
 
 _TABLES: Final = {"en": ENGLISH, "es": SPANISH}
