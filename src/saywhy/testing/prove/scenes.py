@@ -56,6 +56,12 @@ SCENES: Final = (
     Scene("once-slow", "CALL-TOOL", "once, answer late"),
     Scene("once-retried", "CALL-TOOL", "once, maxRetries"),
     Scene("once-retries", "CALL-TOOL", "once, retries"),
+    Scene(
+        "corrected",
+        "CALL-TOOL",
+        "once, undo, once",
+        ("yes", "no, the answer is sure", "yes", "no"),
+    ),
     Scene("http-reads", "HTTP GET", "reads"),
     Scene("http-repeatable", "HTTP POST", "repeatable"),
     Scene("http-repeatable-slow", "HTTP POST", "repeatable, answer late", same_record=False),
