@@ -108,14 +108,13 @@ def _limit_of(charts: Charts, flow: Cursor, usual_ms: float) -> float:
 def take_due(scope: Scope, flow: Cursor, timer: Mapping[str, Any]) -> Outcome:
     """What the flows are to do now that a moment has come; nothing where it is not the one noted.
 
-    `timer` may name what fell due (`id`), and say what time it is for whoever brings it (`at`).
+    `timer` may name what fell due (`id`).
     """
     due = due_of(scope.peek(DUE))
     named = timer.get("id")
-    now = max(scope.now, float(timer.get("at") or 0.0))
     if due is None or (named is not None and named != due["id"]):
         return _nothing(scope, "late")
-    if now < due["at"]:
+    if scope.now < due["at"]:
         return _nothing(scope, "early")
     # No operation: a record of the turn has the facts of this very step.
     scope.replace(("turn", "silence"), True, [])

@@ -61,6 +61,8 @@ class TurnRun:
         self.said = Said(session)
         self.waited = bool(session.state.get(*outside.OPEN))
         """Whether people had something to decide before, as far as can be told."""
+        self.moment = 0.0
+        """What time it is for whoever says that it is time; our clock may be behind."""
         self.due = session.state.get(*DUE)
         """What was due before. It changes when a turn ends, so a crash leaves it as it is."""
         self.run = Run(
@@ -85,6 +87,9 @@ class TurnRun:
         changed, gone = session.cargo_changes()
         session._cargo = None  # pyright: ignore[reportPrivateUsage] - the changes go in as writes
         active = session.last_activity
+        if entry.timer is not None:
+            self.moment = entry.timer.get("at") or 0.0
+            self.run.now = max(self.run.now, self.moment)
         self._begin()
         if entry.timer is not None:
             session.last_activity = active  # that of the user
@@ -366,7 +371,8 @@ class TurnRun:
         session.state.scopes.pop("routing", None)
         outside.withdraw(self.flow)
         usual_ms = self.machinery.world.options.inactivity_ms
-        note_due(self.machinery.charts, self.flow, self.run.now, usual_ms)
+        now = max(self.run.now, self.moment)
+        note_due(self.machinery.charts, self.flow, now, usual_ms)
         if not self.flow.frames:
             self.said.forget()
         session.commits = _newest([*session.commits, *self.recorder.kept], KEPT_COMMITS)

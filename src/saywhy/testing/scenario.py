@@ -210,19 +210,18 @@ class _Player:
     async def _keep_silent(self, left_ms: float) -> str | None:
         """Let time pass and take what falls due in it; gives all that was said meanwhile.
 
-        A clock that cannot jump stands still, and the moments are told of one after the other.
+        A clock that cannot jump stands still, and the moments come at once.
         """
         told: list[str] = []
-        while (due := self.session.due_at) is not None:
-            wait = max(0.0, due - self.clock.now())
-            if wait > left_ms:
-                break
-            left_ms -= wait
-            await self._pass(wait)
-            entry = {"role": "timer", "timestamp": due}
+        now = self.clock.now()
+        until = now + left_ms
+        while (due := self.session.due_at) is not None and due <= until:
+            await self._pass(due - now)
+            now = max(now, due)
+            entry = {"role": "timer", "timestamp": now}
             self.session = await self.engine.update_activity(entry, self.session)
             told += [self.session.response] if self.session.response else []
-        await self._pass(left_ms)
+        await self._pass(until - now)
         return "\n\n".join(told) or None
 
     async def _pass(self, ms: float) -> None:
