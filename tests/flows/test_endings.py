@@ -118,3 +118,17 @@ async def test_returned_flows_are_complete() -> None:
         ("Main", "completed"),
         ("Sub", "failed"),
     ]
+
+
+async def test_a_return_in_the_users_language() -> None:
+    """The expression of the language is evaluated, and it is the one that the record names."""
+    main = flow({"type": "RETURN", "value": "'Total ' + 2", "value_es": "'Suma ' + 3"})
+    engine = engine_of(main)
+    session = engine.init_session("u", language="es-MX")
+    session = await talk(engine, "Main", session=session)
+    assert session.response == "Suma 3"
+    told = session.trace.why().causes[1].sentence
+    assert told == """returned by RETURN "s0" of Main: `'Suma ' + 3`"""
+    plain = await talk(engine, "Main")
+    assert plain.response == "Total 2"
+    assert plain.trace.why().causes[1].sentence.endswith("`'Total ' + 2`")

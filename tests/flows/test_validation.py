@@ -97,7 +97,7 @@ async def test_what_a_validator_is_handed() -> None:
     assert variables == {"g": 1, "a": "x"}
     assert frame["flowName"] == "Main"
     assert (frame["flowId"], frame["flowVersion"], frame["userId"]) == ("main", "3", "user-1")
-    assert frame["inputStack"] == ["x"]
+    assert (frame["inputStack"], frame["language"]) == (["x"], "en")
 
 
 @pytest.mark.parametrize("is_async", [False, True])
@@ -150,6 +150,29 @@ async def test_verdicts(verdict: Any, told: str | None) -> None:
     )
     session = await talk(engine, "Main", "x")
     assert (session.response or "").split("\n")[0] == (told or "ok")
+
+
+@pytest.mark.parametrize(
+    ("language", "verdict", "told"),
+    [
+        ("es-MX", {"errors": ["bad"], "errors_es": ["malo"]}, "❌ malo"),
+        ("fr", {"errors": ["bad"], "errors_es": ["malo"]}, "❌ bad"),
+        ("es", {"errors": ["bad"], "errors_es": []}, "❌ bad"),
+        ("es", {}, "❌ no es válido"),
+        ("de", {"errors_es": ["malo"]}, "❌ nicht gültig"),
+    ],
+)
+async def test_what_a_validator_says_in_the_users_language(
+    language: str, verdict: dict[str, Any], told: str
+) -> None:
+    """`errors_es` before `errors`; where it says nothing the library does."""
+    engine = engine_of(
+        flow(ask("a", inputValidation={"customValidator": "check"}), say("ok")),
+        functions={"check": lambda variables, frame: {"isValid": False, **verdict}},
+        language=language,
+    )
+    session = await talk(engine, "Main", "x")
+    assert (session.response or "").split("\n")[0] == told
 
 
 async def test_a_validator_that_raises_is_warned_of() -> None:

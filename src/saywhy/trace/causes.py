@@ -121,7 +121,7 @@ def _how_said(commit: Commit, node: Node | None) -> str:
         reason = _ROUTED.get(commit.kind)
         return "said by the engine" + (f", because the user's message {reason}" if reason else "")
     if commit.kind == "RETURN":
-        key = commit.facts.get("key", "value")  # `value_es` where that was evaluated
+        key = commit.facts.get("evaluated", "value")  # `value_es` where that was evaluated
         source = node.spec.get(key) if node is not None else None
         return f"returned by {step}" + (f": {source_text(source)}" if source else "")
     if commit.answered is not None and commit.answered.error:
