@@ -23,7 +23,7 @@ def return_value(world: World, node: Node, scope: Scope) -> Outcome:
         key = key_of(node.spec, "value", language_of(world, scope))
         value = node.spec[key]
         if key != "value":
-            scope.facts["evaluated"] = key  # so that a record names the expression that was evaluated
+            scope.facts["evaluated"] = key  # a record names the expression that was evaluated
     if isinstance(value, str):
         value = native_value(world, scope, value, hide_errors=True)
     text = reply_text(freeze(value))
