@@ -1,0 +1,104 @@
+"""Promise: a host's own function is asked with as many arguments as it takes."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from saywhy.errors import CallerError
+from saywhy.models.callback import Callback, provider_of
+from saywhy.models.provider import Ask, Provider
+from saywhy.models.scripted import ScriptedModel
+from saywhy.values import freeze
+
+DETECTION = Ask("detect_flow", "sys", "user", "{}", freeze({"task": "detect_flow", "flows": [1]}))
+PLAIN = Ask("voice", "sys", "user")
+HINT = "async def model"
+
+
+def asked(function: Any, ask: Ask) -> str:
+    return asyncio.run(provider_of(function).ask(ask)).text
+
+
+@pytest.mark.parametrize(
+    ("function", "for_detection", "for_voice"),
+    [
+        (lambda a, b: f"{a},{b}", "sys,user", "sys,user"),
+        (lambda a, b, c=None: f"{b},{c}", "user,{}", "user,None"),
+        (lambda a, b, c=None, d=None: f"{c},{d and d['flows']}", "{},[1]", "None,None"),
+        (lambda *all: str(len(all)), "4", "2"),
+        (lambda a, b, **more: f"{a}{more}", "sys{}", "sys{}"),
+    ],
+    ids=["two", "three", "four", "any number", "keywords"],
+)
+def test_it_gets_as_many_arguments_as_it_takes(
+    function: Any, for_detection: str, for_voice: str
+) -> None:
+    """The form and the structured request go only to functions with places for them."""
+    assert asked(function, DETECTION) == for_detection
+    assert asked(function, PLAIN) == for_voice
+
+
+def test_async_functions_and_objects_are_awaited() -> None:
+    """A coroutine function, an object with an async call, a lambda that hands one on."""
+
+    async def function(system: str, user: str) -> str:
+        await asyncio.sleep(0)
+        return user.upper()
+
+    class Model:
+        async def __call__(self, system: str, user: str) -> str:
+            return system
+
+    assert asked(function, PLAIN) == "USER"
+    assert asked(Model(), PLAIN) == "sys"
+    assert asked(lambda *both: function(*both), PLAIN) == "USER"  # noqa: PLW0108 - not async itself
+
+
+def test_a_plain_function_runs_beside_the_loop() -> None:
+    """One that waits holds nobody up: it is called in another thread."""
+    threads: list[int] = []
+
+    def function(system: str, user: str) -> str:
+        threads.append(threading.get_ident())
+        return ""
+
+    asked(function, PLAIN)
+    assert threads != [threading.get_ident()]
+
+
+def test_the_request_is_a_copy_of_the_hosts_own() -> None:
+    """What a host does to it changes nothing of ours."""
+
+    def function(system: str, user: str, schema: str, request: dict[str, Any]) -> str:
+        request["flows"].append(2)
+        return ""
+
+    asked(function, DETECTION)
+    assert DETECTION.request == freeze({"task": "detect_flow", "flows": [1]})
+
+
+def test_what_is_no_text_is_refused() -> None:
+    """An object, bytes or nothing is the caller's mistake, said in words."""
+    for given in (None, {"flowName": "Pay"}, b"text"):
+        with pytest.raises(CallerError, match=f"gave {type(given).__name__}, not text"):
+            asked(lambda system, user, given=given: given, PLAIN)
+
+
+def test_what_cannot_be_asked_is_refused_at_once() -> None:
+    """No function, or one with fewer than two places."""
+    with pytest.raises(CallerError, match="a function or a provider, not str") as caught:
+        provider_of("gpt")  # pyright: ignore[reportArgumentType]
+    assert HINT in caught.value.hint
+    with pytest.raises(CallerError, match="takes 1 arguments by position"):
+        Callback(lambda system: system)
+
+
+def test_a_provider_stays_what_it_is() -> None:
+    """It is not wrapped."""
+    model = ScriptedModel([])
+    assert isinstance(model, Provider)
+    assert provider_of(model) is model

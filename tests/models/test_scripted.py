@@ -1,0 +1,66 @@
+"""Promise: a scripted model answers what was written down, in order, and says when it cannot."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from saywhy.errors import CallerError, OutsideError
+from saywhy.models.provider import Ask
+from saywhy.models.scripted import ScriptedModel
+from saywhy.testing import FakeClock
+
+
+def answers(model: ScriptedModel, *tasks: str) -> list[str]:
+    async def ask() -> list[str]:
+        return [(await model.ask(Ask(task, "", ""))).text for task in tasks]
+
+    return asyncio.run(ask())
+
+
+def test_each_question_takes_the_first_entry_that_fits() -> None:
+    """Entries for other tasks are passed over, and one without `for` fits any."""
+    model = ScriptedModel(
+        [{"for": "voice", "reply": "yes"}, {"reply": {"flowName": "Pay"}}, {"reply": "last"}]
+    )
+    assert answers(model, "detect_flow", "voice", "language") == [
+        '{"flowName":"Pay"}',
+        "yes",
+        "last",
+    ]
+    assert model.tasks == ["detect_flow", "voice", "language"]
+    assert model.left == 0
+
+
+def test_it_raises_as_told_and_when_nothing_is_left() -> None:
+    """Both are failures of the outside world."""
+    model = ScriptedModel([{"for": "voice", "raise": "line down"}])
+    with pytest.raises(OutsideError, match="line down"):
+        answers(model, "voice")
+    with pytest.raises(OutsideError, match="no answer left for voice"):
+        answers(model, "voice")
+
+
+def test_it_takes_its_time_on_the_clock_it_was_given() -> None:
+    """`delay_ms` passes on that clock."""
+    clock = FakeClock()
+    before = clock.now()
+    answers(ScriptedModel([{"reply": "x", "delay_ms": 400}], clock), "voice")
+    assert clock.now() - before == 400
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("yes", "entry 0 of the model's script is str"),
+        ({"answer": "x"}, 'has an unknown key "answer"'),
+        ({"for": "voice"}, "needs either reply or raise"),
+        ({"reply": "x", "raise": "y"}, "needs either reply or raise"),
+    ],
+)
+def test_a_script_that_cannot_be_played_is_refused(entry: Any, message: str) -> None:
+    """At once, and not in the middle of a conversation."""
+    with pytest.raises(CallerError, match=message):
+        ScriptedModel([entry])
