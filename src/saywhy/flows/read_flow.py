@@ -137,8 +137,9 @@ class _StepReader:
         if not isinstance(given, dict):
             return None
         kept = {key: raw[key] for key in ("outcome", "reason") if key in raw}
-        named = {"id": f"{text_of(raw.get('id'))}_submit", "type": "CALL-TOOL"}
-        return self.step({**kept, **named, **given}, join(pointer, "submit"))
+        named = {"id": f"{text_of(raw.get('id'))}_submit"}
+        whole = {**kept, **named, **given, "type": "CALL-TOOL"}
+        return self.step(whole, join(pointer, "submit"))
 
     def fallbacks(self, rules: Any, pointer: str) -> Iterator[tuple[int, Step]]:
         for index, rule in enumerate(list_of(rules)):

@@ -15,6 +15,7 @@ from saywhy.expr.template import path_of
 from saywhy.flows.checks.code import codes_of, texts_of
 from saywhy.flows.checks.keypads import check_digits
 from saywhy.flows.checks.keys import misspelt_keys
+from saywhy.flows.checks.rules import check_rules
 from saywhy.flows.checks.spot import Severity, Spot
 from saywhy.flows.forms.model import KINDS, read_form
 from saywhy.flows.forms.numbers import CURRENCIES, INTENTS
@@ -44,7 +45,7 @@ OWN_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
 _NAME: Final = re.compile(r"[A-Za-z_$][\w$]*\Z")
 _REGION: Final = re.compile(r"[A-Z]{2}\Z")
 _CURRENCY: Final = re.compile(r"[A-Z]{3}\Z")
-_RETRIES: Final = ("retryDelay", "retryStrategy", "retryOnConditions", "onFail")
+_RETRIES: Final = ("retryDelay", "retryStrategy", "retryOnConditions")
 
 
 def check_form(spot: Spot) -> Iterator[Problem]:
@@ -191,6 +192,8 @@ def _input(spot: Spot, raw: dict[str, Any], path: tuple[str | int, ...]) -> Iter
         yield from _choices(spot, raw.get("choices"), path)
     yield from _money(spot, raw.get("money"), (*path, "money"))
     yield from check_digits(spot, raw.get("digits"), *path, "digits")
+    rules = (*path, "inputValidation")
+    yield from check_rules(spot, raw.get("inputValidation"), rules, of_input=True)
     region = raw.get("region")
     if region is not None and not (isinstance(region, str) and _REGION.match(region)):
         hint = 'write the two capital letters of a country: "MX"'
@@ -205,7 +208,8 @@ def _kind(spot: Spot, raw: dict[str, Any], path: tuple[str | int, ...]) -> Any:
     kind = raw.get("kind")
     if kind in KINDS:
         return kind
-    hint = did_you_mean(str(kind), KINDS) or f"use one of {', '.join(KINDS)}"
+    one_of = f"use one of {', '.join(KINDS)}"
+    hint = one_of if kind is None else did_you_mean(str(kind), KINDS) or one_of
     message = f'unknown kind "{kind}" of an input'
     if kind is None:
         message = f'the input "{raw.get("name")}" has no `kind`'
@@ -317,7 +321,7 @@ def _submit(spot: Spot) -> Iterator[Problem]:
         yield spot.problem(message, "submit", hint=hint)
         return
     if submit.get("type") not in (None, "CALL-TOOL"):
-        message = f"`submit` calls a tool, it cannot be a {submit['type']} step"
+        message = f"`submit` calls a tool, it cannot be a step of the type {submit['type']}"
         yield spot.problem(message, "submit", "type", hint="remove `type`")
     tool = spot.library.tool(str(submit.get("tool") or ""))
     if tool is not None and effect_of(tool.raw) == "once" and not spot.has("confirm"):
@@ -343,7 +347,8 @@ def _misplaced(spot: Spot) -> Iterator[Problem]:
         "inputValidation": ("write it into the input that it checks", "error"),
         "tool": ('write "submit": {"tool": …}', "error"),
         "args": ('write "submit": {"tool": …, "args": …}', "error"),
-        "onUnknown": ("write it into `submit`", "error"),
+        "onFail": ("write it into `submit`, whose call may fail", "error"),
+        "onUnknown": ("write it into `submit`, whose call may be in doubt", "error"),
         **dict.fromkeys(
             _RETRIES, ("what is tried again is the call: write it into `submit`", "error")
         ),

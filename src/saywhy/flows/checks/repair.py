@@ -1,4 +1,7 @@
-"""What is wrong with how a step repairs itself: rescue steps, retries and `inputValidation`."""
+"""What is wrong with how a step repairs itself: rescue steps and retries.
+
+The rules of `inputValidation` are judged in `checks.rules`.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from saywhy.errors import Problem, did_you_mean
-from saywhy.flows.checks.keys import misspelt_keys
+from saywhy.flows.checks.rules import check_pattern, check_rules
 from saywhy.flows.checks.spot import Spot
 from saywhy.flows.read_flow import kind_of
-from saywhy.flows.source import join
 from saywhy.tools.effect import effect_of
-from saywhy.tools.pattern import pattern_problem
 
 STRATEGIES: Final = ("immediate", "exponential", "linear", "manual")
-PATTERN_KEYS: Final = frozenset({"field", "pattern", "message"})
 ACTIONS: Final = ("retry", "skip", "ask_user", "fallback")
 
 
@@ -24,7 +24,7 @@ def check_repair(spot: Spot) -> Iterator[Problem]:
     yield from _unknown(spot)
     yield from _retries(spot)
     yield from _rules(spot)
-    yield from _validation(spot)
+    yield from check_rules(spot, spot.get("inputValidation"), ("inputValidation",))
 
 
 def _rescues(spot: Spot) -> Iterator[Problem]:
@@ -87,7 +87,7 @@ def _rule(spot: Spot, rule: dict[str, Any], path: tuple[str | int, ...]) -> Iter
         hint = 'write what the error message must contain: "errorPattern": "timeout"'
         yield spot.problem("a rule without `errorPattern`", *path, hint=hint)
     else:
-        yield from _pattern(spot, pattern, *path, "errorPattern")
+        yield from check_pattern(spot, pattern, *path, "errorPattern")
     action = rule.get("action")
     if action not in ACTIONS:
         hint = did_you_mean(str(action), ACTIONS) or f"use one of {', '.join(ACTIONS)}"
@@ -100,86 +100,6 @@ def _rule(spot: Spot, rule: dict[str, Any], path: tuple[str | int, ...]) -> Iter
     elif has_step and action in ACTIONS and action != "fallback":
         message = f'`fallbackStep` has an effect only with the action "fallback", not "{action}"'
         yield spot.problem(message, *path, "fallbackStep", hint="remove it", severity="warning")
-
-
-def _validation(spot: Spot) -> Iterator[Problem]:
-    validation = spot.get("inputValidation")
-    if validation is None:
-        return
-    if not isinstance(validation, dict):
-        message = f"`inputValidation` must be an object, this is {kind_of(validation)}"
-        hint = 'write {"patterns": [{"field": "zip", "pattern": "^[0-9]{5}$", "message": …}]}'
-        yield spot.problem(message, "inputValidation", hint=hint)
-        return
-    yield from _patterns(spot, validation.get("patterns"))
-    validator = validation.get("customValidator")
-    path = ("inputValidation", "customValidator")
-    if validator is not None and not isinstance(validator, str):
-        message = f"`customValidator` must be the name of a function, this is {kind_of(validator)}"
-        yield spot.problem(message, *path, hint="put the name in quotes")
-    functions = spot.known.functions
-    if isinstance(validator, str) and functions is not None and validator not in functions:
-        hint = did_you_mean(validator, sorted(functions)) or "hand it over as an approved function"
-        message = f'no approved function is called "{validator}"'
-        yield spot.problem(message, *path, hint=hint, known_names=sorted(functions))
-    if validator is None and not validation.get("patterns"):
-        message = "`inputValidation` has neither `patterns` nor `customValidator`"
-        yield spot.problem(message, "inputValidation", hint="remove it", severity="warning")
-
-
-def _patterns(spot: Spot, patterns: Any) -> Iterator[Problem]:
-    if patterns is None:
-        return
-    if not isinstance(patterns, list):
-        message = f"`patterns` must be a list, this is {kind_of(patterns)}"
-        yield spot.problem(message, "inputValidation", "patterns", hint="write [{…}]")
-        return
-    for index, entry in enumerate(patterns):
-        path = ("inputValidation", "patterns", index)
-        if not isinstance(entry, dict):
-            message = f"a pattern must be an object, this is {kind_of(entry)}"
-            hint = 'write {"field": "zip", "pattern": "^[0-9]{5}$", "message": …}'
-            yield spot.problem(message, *path, hint=hint)
-            continue
-        if not isinstance(entry.get("field"), str) or not entry["field"]:
-            hint = "name the variable to check"
-            yield spot.problem("a pattern without `field`", *path, hint=hint)
-        if entry.get("pattern") is None:
-            hint = 'write what the value must look like: "pattern": "^[0-9]{5}$"'
-            yield spot.problem("a pattern without `pattern`", *path, hint=hint)
-        else:
-            yield from _pattern(spot, entry["pattern"], *path, "pattern")
-        yield from misspelt_keys(
-            spot.flow,
-            join(spot.step.pointer, *path),
-            entry,
-            PATTERN_KEYS,
-            prefixes=("message_",),
-            step=spot.step.id,
-        )
-        yield from _message(spot, entry, path)
-
-
-def _message(spot: Spot, entry: dict[str, Any], path: tuple[str | int, ...]) -> Iterator[Problem]:
-    for key, text in entry.items():
-        if key != "message" and not key.startswith("message_"):
-            continue
-        if text is not None and not isinstance(text, str):
-            yield spot.problem(f"`{key}` must be a text", *path, key, hint="put it in quotes")
-        elif text and "{{" in text:
-            message = f"`{key}` is no template, it is shown as it is written"
-            hint = "write it without {{ }}; a `customValidator` can make up its texts"
-            yield spot.problem(message, *path, key, hint=hint, severity="warning")
-
-
-def _pattern(spot: Spot, pattern: Any, *path: str | int) -> Iterator[Problem]:
-    if not isinstance(pattern, str):
-        message = f"a regular expression must be a text, this is {kind_of(pattern)}"
-        yield spot.problem(message, *path, hint="put it in quotes")
-        return
-    wrong = pattern_problem(pattern)
-    if wrong:
-        yield spot.problem(wrong, *path, hint="check its brackets and backslashes")
 
 
 def _is_whole(value: Any) -> bool:
