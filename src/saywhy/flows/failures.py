@@ -199,6 +199,8 @@ def settle(scope: Scope) -> None:
         scope.keep("rounds", 0)
     if scope.kept("call"):
         scope.keep("call", 0)
+        if scope.kept("modelled"):
+            scope.keep("modelled", None)
         if scope.kept("key"):
             for name, nothing in UNSETTLED.items():
                 if scope.kept(name):

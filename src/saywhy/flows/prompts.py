@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from saywhy.chart.outcome import Need
-from saywhy.flows import analysis, detection, spoken
+from saywhy.flows import analysis, detection, spoken, toolargs
 from saywhy.flows.corrections import said
 from saywhy.flows.forms import extract
 from saywhy.flows.modelled import Prompt
@@ -28,6 +28,7 @@ RENDERERS: Final[Mapping[str, Render]] = {
     analysis.TASK: analysis.prompt,
     spoken.TASK: spoken.prompt,
     said.TASK: said.prompt,
+    toolargs.TASK: toolargs.prompt,
 }
 
 

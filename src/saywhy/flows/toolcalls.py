@@ -10,8 +10,9 @@ from saywhy.chart.outcome import Answer, Need, Outcome
 from saywhy.chart.scope import Scope
 from saywhy.expr.chains import Path
 from saywhy.expr.template import fill_paths, parse_template, path_of
-from saywhy.flows import decisions, failures
+from saywhy.flows import decisions, failures, toolargs
 from saywhy.flows.addresses import fill_in
+from saywhy.flows.answers import note_words
 from saywhy.flows.evaluate import FlowNames, set_cargo
 from saywhy.flows.private import note_failure, note_private
 from saywhy.flows.world import World
@@ -27,6 +28,13 @@ def call(world: World, node: Node, scope: Scope) -> Outcome:
     name = str(node.spec.get("tool") or "")
     tool = world.tools.find(name)
     args = _arguments(world, node, scope, tool)
+    if isinstance(args, Need):
+        return args
+    return _asked(world, scope, name, tool, args)
+
+
+def _asked(world: World, scope: Scope, name: str, tool: Tool | None, args: Any) -> Need:
+    """The Need for the tool's result."""
     note_private(scope, tool, args)
     if not scope.kept("call"):
         scope.keep("call", scope.state.seq + 1)
@@ -36,6 +44,7 @@ def call(world: World, node: Node, scope: Scope) -> Outcome:
 
 
 def _arguments(world: World, node: Node, scope: Scope, tool: Tool | None) -> Any:
+    """What the tool is called with; a Need where a model has to be asked for it first."""
     names = FlowNames(world, scope)
     given = node.spec.get("args")
     if isinstance(given, Mapping) and given:
@@ -44,17 +53,55 @@ def _arguments(world: World, node: Node, scope: Scope, tool: Tool | None) -> Any
         return filled
     if tool is None:
         return {}
-    variables = thaw(names.merged())
-    made = generate(tool, variables, (scope.kept("input") or [""])[0]) or {}
-    for name in made:
-        key = names.key((name,))
-        if key is not None:
-            scope.reads.append(key)
+    modelled = scope.kept(toolargs.MODELLED)
+    if modelled:  # another try is the same call
+        scope.facts[toolargs.MODELLED] = modelled["names"]
+        return thaw(modelled["args"])
+    variables, words = thaw(names.merged()), _newest_words(scope)
+    wanted = toolargs.wanted(world, tool, variables, words)
+    if wanted:
+        _note_words(scope)
+        return toolargs.asks_for(scope, tool, wanted, words)
+    return _note_names(names, scope, generate(tool, variables, words))
+
+
+def _newest_words(scope: Scope) -> str:
+    return str((scope.kept("input") or [""])[0])
+
+
+def _note_words(scope: Scope) -> None:
+    if scope.kept("input"):  # a flow that the host started without words has none
+        note_words(scope)
+
+
+def _note_names(names: FlowNames, scope: Scope, made: dict[str, Any]) -> dict[str, Any]:
+    """The arguments, with the variables of their names noted as read."""
+    keys = (names.key((name,)) for name in made)
+    scope.reads.extend(key for key in keys if key is not None)
     return made
+
+
+def _take_arguments(world: World, node: Node, scope: Scope, answer: Answer) -> Outcome:
+    """Call the tool with what a model has found, or without it."""
+    tool = failures.tool_of(world, node)
+    assert tool is not None and scope.asked is not None, "a model is asked about a tool that is"
+    names = FlowNames(world, scope)
+    found = toolargs.found_in(scope.asked, answer)
+    variables = thaw(names.merged())
+    made = toolargs.merged(tool, variables, _newest_words(scope), found)
+    filled = [name for name in found if made.get(name) is found[name]]
+    scope.facts[toolargs.MODELLED] = filled
+    if filled:
+        scope.keep(toolargs.MODELLED, {"args": made, "names": filled})
+    _note_words(scope)
+    _note_names(names, scope, {name: made[name] for name in made if name not in filled})
+    return _asked(world, scope, str(node.spec["tool"]), tool, made)
 
 
 def take_result(world: World, node: Node, scope: Scope, answer: Answer) -> Outcome:
     """Store what the tool gave, or see to its failure, or to what else its step waited for."""
+    if scope.asked is not None and scope.asked.kind == "model":
+        return _take_arguments(world, node, scope, answer)
     tool = failures.tool_of(world, node)
     note_private(scope, tool, answer.value)
     if answer.error is not None:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from saywhy.chart.outcome import Answer, Need
+from saywhy.flows.toolargs import MODELLED
 from saywhy.tools.answer import Attempt, ToolAnswer
 from saywhy.tools.audit import audit_record
 from saywhy.tools.call import Approved, CallContext, call_tool, mapped_answer
@@ -34,6 +35,7 @@ async def call_for(run: TurnRun, need: Need, *, resumed: bool) -> Answer:
         functions=world.functions,
         limiter=machinery.limiter,
         clock=machinery.clock,
+        strict=bool(frame.data.get(MODELLED)),  # whoever filled it in was shown the schema
         counted=bool(frame.data.get("counted")),
         resumed=resumed,
         approved=Approved(approved, frame.data["salt"]) if approved else None,

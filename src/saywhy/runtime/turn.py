@@ -32,6 +32,7 @@ from saywhy.runtime.calls import call_for, reconcile_for
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.functions import answer_function
 from saywhy.runtime.machinery import Journal, Machinery, NoJournal
+from saywhy.runtime.retold import with_conversation
 from saywhy.runtime.said import Said
 from saywhy.runtime.session import KEPT_COMMITS, KEPT_IN_MEMORY, Session
 from saywhy.tools.invocation import CallContext
@@ -309,7 +310,8 @@ class TurnRun:
         awaits the turn is told of it. spec: flow-engine 8.5"""
         models = self.machinery.models
         assert models is not None, "no step asks a model where there is none"
-        answer = await models.answer(self.machinery.world, self.machinery.clock, need)
+        told = with_conversation(need, self.session.messages, self.masked)
+        answer = await models.answer(self.machinery.world, self.machinery.clock, told)
         if answer.error is not None:
             self.machinery.debug(self.masked(f"model, {need.name}: {answer.error}"))
         return answer

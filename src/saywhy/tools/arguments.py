@@ -18,6 +18,7 @@ from saywhy.values import UNDEFINED, BigInt, Date, FrozenDict, FrozenList, NonFi
 
 __all__ = [
     "REFUSED",
+    "certain",
     "complete",
     "errors_in",
     "generate",
@@ -65,6 +66,12 @@ def matched(tool: Tool, variables: Mapping[str, Any], last_input: str) -> dict[s
     return _same_named(tool, variables) or _from_input(tool, last_input.strip()) or None
 
 
+def certain(tool: Tool, variables: Mapping[str, Any], last_input: str) -> dict[str, Any]:
+    """What a call surely gets: variables called like a parameter; without any, what parameters of
+    that name take from the words. A text that merely goes to the first parameter is a guess."""
+    return _same_named(tool, variables) or _by_name(tool, last_input.strip())
+
+
 def _same_named(tool: Tool, variables: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, schema in tool.properties.items():
@@ -75,15 +82,18 @@ def _same_named(tool: Tool, variables: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _from_input(tool: Tool, text: str) -> dict[str, Any]:
-    if not text:
-        return {}
+def _by_name(tool: Tool, text: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for name, schema in tool.properties.items():
+    for name, schema in tool.properties.items() if text else ():
         value = _read_off(name.lower(), text)
         if value is not None:
             found[name] = _as_number(value) if _wants_number(schema) else value
-    if found:
+    return found
+
+
+def _from_input(tool: Tool, text: str) -> dict[str, Any]:
+    found = _by_name(tool, text)
+    if found or not text:
         return found
     for name in tool.required:
         if "string" in _types(tool.properties.get(name)):
