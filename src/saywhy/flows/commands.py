@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
-from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from saywhy.errors import CallerError, did_you_mean
 from saywhy.flows.languages import USUAL, canonical, is_tag, nearest
@@ -48,6 +47,7 @@ class CommandWords:
 
     def __init__(self, given: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         self._words = dict(WORDS)
+        self._known: dict[str, _Known] = {}
         for language, changes in (given or {}).items():
             where = f"command_words: {language!r}"
             if not isinstance(language, str) or not is_tag(language):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
@@ -59,10 +59,10 @@ class CommandWords:
 
     def words(self, language: str | None) -> Words:
         """The words of a language, or of the one behind a region; else the English ones."""
-        for tag in nearest(language):
-            if tag in self._words:
-                return self._words[tag]
-        return self._words[USUAL]
+        return self._words[self._tag(language)]
+
+    def _tag(self, language: str | None) -> str:
+        return next((tag for tag in nearest(language) if tag in self._words), USUAL)
 
     def has(self, language: str) -> bool:
         """Whether a language has words of its own."""
@@ -71,9 +71,14 @@ class CommandWords:
     def detect(self, text: str, language: str | None, enabled: Collection[str]) -> str | None:
         """The command that `text` is, or None. A sentence counts when it names the flow as well."""
         said = folded(text)
-        words = self.words(language)
-        for command in ORDER:
-            if command in enabled and _says(said, words, command):
+        tag = self._tag(language)
+        known = self._known.get(tag)
+        if known is None:
+            known = self._known[tag] = _known_of(self._words[tag])
+        # Looked for only where it can be: most answers are no commands, and each turn asks.
+        names_flow = any(noun in said for noun in known.nouns)
+        for command, alone, beside in known.commands:
+            if command in enabled and (said in alone or (names_flow and beside.search(said))):
                 return command
         return None
 
@@ -87,22 +92,30 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(c for c in split if not unicodedata.combining(c)))
 
 
-def _says(said: str, words: Words, command: str) -> bool:
-    alone, beside = _patterns(words.commands[command], words.nouns, words.noun_may_lead)
-    return said in alone or beside.search(said) is not None
+class _Known(NamedTuple):
+    """The words of a language, ready to be looked for."""
+
+    nouns: tuple[str, ...]
+    commands: tuple[tuple[str, frozenset[str], re.Pattern[str]], ...]
+    """Each command with its words alone, and with them beside a word for "flow"."""
 
 
-@lru_cache(maxsize=512)  # one pattern a command and language
-def _patterns(
-    synonyms: tuple[str, ...], nouns: tuple[str, ...], noun_may_lead: bool
-) -> tuple[frozenset[str], re.Pattern[str]]:
-    """The words alone, and beside a word for "flow", as whole words: no "cancel flowers"."""
-    alone = frozenset(map(folded, synonyms))
-    word, noun = "|".join(map(re.escape, alone)), "|".join(map(re.escape, map(folded, nouns)))
+def _known_of(words: Words) -> _Known:
+    nouns = tuple(map(folded, words.nouns))
+    ready: list[tuple[str, frozenset[str], re.Pattern[str]]] = []
+    for command in ORDER:
+        alone = frozenset(map(folded, words.commands[command]))
+        ready.append((command, alone, _beside(alone, nouns, words.noun_may_lead)))
+    return _Known(nouns, tuple(ready))
+
+
+def _beside(alone: Iterable[str], nouns: Iterable[str], noun_may_lead: bool) -> re.Pattern[str]:
+    """The words beside a word for "flow", as whole words: no "cancel flowers"."""
+    word, noun = "|".join(map(re.escape, alone)), "|".join(map(re.escape, nouns))
     both = rf"(?:{word}) (?:{noun})"
     if noun_may_lead:
         both += rf"|(?:{noun}) (?:{word})"
-    return alone, re.compile(rf"(?<![^\W_])(?:{both})(?![^\W_])")
+    return re.compile(rf"(?<![^\W_])(?:{both})(?![^\W_])")
 
 
 def _changed(words: Words, changes: Mapping[str, Any], where: str) -> Words:
