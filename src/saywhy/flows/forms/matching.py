@@ -19,7 +19,7 @@ from saywhy.flows.forms.readers import Given, spans_of
 from saywhy.flows.forms.spans import Span
 from saywhy.flows.forms.words import Words, bare, pattern, words_of, yes_or_no
 
-MAX_READ: Final = 2_000
+MAX_READ: Final = 600
 """Characters of an answer that are looked at; a longer one can only be a text."""
 MAX_NAME_WORDS: Final = 6
 
