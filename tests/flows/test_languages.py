@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from saywhy.flows.languages import canonical, chosen, covers, is_tag, key_of, nearest, pick
+from saywhy.flows.languages import (
+    canonical,
+    chosen,
+    covers,
+    is_near,
+    is_tag,
+    key_of,
+    nearest,
+    pick,
+)
 
 
 @pytest.mark.parametrize(
@@ -71,3 +80,13 @@ def test_pick_takes_the_nearest_entry() -> None:
 def test_what_can_be_a_language(text: str, is_one: bool) -> None:
     """Two or three letters, with or without more behind a dash."""
     assert is_tag(text) is is_one
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "near"),
+    [("en", "EN", True), ("en", "en-GB", True), ("en_GB", "en", True), ("en-GB", "en-US", False),
+     ("en", "es", False)],
+)  # fmt: skip
+def test_a_region_is_near_its_language(one: str, other: str, near: bool) -> None:
+    """And no other region is."""
+    assert is_near(one, other) is near

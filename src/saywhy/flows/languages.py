@@ -83,6 +83,11 @@ def pick(texts: Mapping[str, T], tag: str | None) -> T | None:
     return None
 
 
+def is_near(one: str, other: str) -> bool:
+    """Whether two tags are one language, or one of them with a region."""
+    return canonical(one) in nearest(other) or canonical(other) in nearest(one)
+
+
 def covers(spec: Mapping[str, Any], name: str, tag: str) -> bool:
     """Whether `name` has a text of its own for a language."""
     return any(spec.get(key) for key in keys_for(name, tag))

@@ -8,7 +8,7 @@ Whether what is written is a text at all is left to the other checks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from saywhy.errors import Problem
@@ -16,7 +16,7 @@ from saywhy.expr.template import parse_template
 from saywhy.flows.checks.flow import flow_problem
 from saywhy.flows.checks.keys import STEP_KEYS
 from saywhy.flows.checks.spot import Known, Spot
-from saywhy.flows.languages import canonical, covers, is_tag, nearest
+from saywhy.flows.languages import covers, is_near, is_tag
 from saywhy.flows.model import Flow, Step
 from saywhy.flows.read_flow import kind_of, list_of, object_of
 
@@ -36,7 +36,11 @@ NESTED: Final = frozenset(
 )
 """Keys that hold steps, which are looked at by themselves."""
 
-_FAMILY: Final = re.compile(r"(.+)_([A-Za-z]{2}(?:[-_][A-Za-z]{2})?)\Z")
+_FAMILY: Final = (
+    re.compile(r"(.+)_([A-Za-z]{2}[-_][A-Za-z]{2})\Z"),
+    re.compile(r"(.+)_([A-Za-z]{2})\Z"),
+)
+"""Names of translations: `note_pt_BR`, `note_es`."""
 _ADDRESS: Final = re.compile(r"\b(?:https?://|mailto:|tel:)\S+|\S+@\S+\.\S+")
 _QUOTED: Final = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`([^`$\\]*)`)\s*\Z""")
 
@@ -84,7 +88,7 @@ def _in_vain(spot: Spot) -> Iterator[Problem]:
     if kind not in STEP_KEYS or "value" in SAID.get(kind, ()):
         return
     for key in spot.step.raw:
-        if key.startswith("value_") and _FAMILY.match(key):
+        if key.startswith("value_") and is_tag(key.removeprefix("value_")):
             message = f"`{key}` means nothing on a {kind} step"
             hint = "only SAY, SAY-GET and RETURN say something; `language` is a name in expressions"
             yield spot.problem(message, key, hint=hint, severity="warning", at_key=True)
@@ -109,9 +113,9 @@ def _text(spot: Spot, shown: Shown) -> Iterator[Problem]:
 def _missing(flow: Flow, known: Known, owner: Mapping[str, Any], key: str) -> Iterator[str]:
     """The declared languages in which there is neither a text of their own nor the plain one."""
     written = flow.raw.get("language")
-    plain = canonical(written) if isinstance(written, str) and written else known.plain
+    plain = written if isinstance(written, str) and written else known.plain
     for language in known.languages:
-        is_plain = bool(owner.get(key)) and plain in nearest(language)
+        is_plain = bool(owner.get(key)) and is_near(plain, language)
         if not is_plain and not covers(owner, key, language):
             yield language
 
@@ -130,7 +134,7 @@ def _shown(spot: Spot) -> Iterator[Shown]:
                 if object_of(entry).get(key):
                     yield _of(entry, ("inputs", index), key)
                 yield from _asked_again(object_of(entry), ("inputs", index))
-    yield from _families(raw, (), {canonical(one) for one in spot.known.languages})
+    yield from _families(raw, (), spot.known.languages)
 
 
 def _of(owner: Mapping[str, Any], path: Path, key: str) -> Shown:
@@ -148,7 +152,7 @@ def _asked_again(raw: Mapping[str, Any], path: Path = ()) -> Iterator[Shown]:
         yield _of(object_of(raw.get(key)), (*path, key), inside)
 
 
-def _families(tree: Any, path: Path, declared: set[str]) -> Iterator[Shown]:
+def _families(tree: Any, path: Path, declared: tuple[str, ...]) -> Iterator[Shown]:
     """Texts that the author has begun to translate, wherever they stand: `note` and `note_es`."""
     if isinstance(tree, list):
         for index, item in enumerate(tree):
@@ -156,13 +160,21 @@ def _families(tree: Any, path: Path, declared: set[str]) -> Iterator[Shown]:
     if not isinstance(tree, dict):
         return
     for key, value in tree.items():
-        found = _FAMILY.match(key) if isinstance(value, str) else None
-        if found and canonical(found[2]) in declared:
-            plain = tree.get(found[1])
-            if plain is None or isinstance(plain, str):
-                yield Shown(tree, path, found[1], _has_words(plain or value))
+        name = _translates(key, declared) if isinstance(value, str) else ""
+        plain = tree.get(name)
+        if name and (plain is None or isinstance(plain, str)):
+            yield Shown(tree, path, name, _has_words(plain or value))
         if key not in NESTED and isinstance(value, dict | list):
             yield from _families(value, (*path, key), declared)
+
+
+def _translates(key: str, languages: Iterable[str]) -> str:
+    """The name that `key` is the translation of into one of the languages; empty for none."""
+    for pattern in _FAMILY:
+        found = pattern.match(key)
+        if found and any(is_near(found[2], language) for language in languages):
+            return found[1]
+    return ""
 
 
 # ------------------------------------------------------------------ words

@@ -14,7 +14,7 @@ from saywhy.flows.blame import one_line
 from saywhy.flows.checks.spot import Severity
 from saywhy.flows.commands import CommandWords
 from saywhy.flows.guidance import Context, Guidance
-from saywhy.flows.languages import USUAL, nearest
+from saywhy.flows.languages import USUAL, is_near, nearest
 from saywhy.flows.phrases import BUILT_IN, Phrases
 
 
@@ -70,7 +70,7 @@ def _guidance(guidance: Guidance, language: str, plain: str) -> Iterator[Problem
     """Guidance of the host's own that is there in some language, but not in this one."""
     for context in get_args(Context):
         texts = guidance.texts(context)
-        is_plain = plain in nearest(language) and "" in texts
+        is_plain = is_near(plain, language) and "" in texts
         if not texts or is_plain or any(tag in texts for tag in nearest(language)):
             continue
         message = f"no guidance `{context}` for users who speak {language}"
