@@ -15,6 +15,7 @@ from saywhy.chart.scope import Scope
 from saywhy.flows import failures, outside
 from saywhy.flows.addresses import fill_in
 from saywhy.flows.forms import record as forms
+from saywhy.flows.given import note_given
 from saywhy.flows.world import World
 from saywhy.values import seal
 
@@ -24,8 +25,9 @@ MAX_REPEATS: Final = 2
 NOT_APPROVED: Final = "not approved"
 
 
-def store_result(node: Node, scope: Scope, value: Any) -> Outcome:
+def store_result(world: World, node: Node, scope: Scope, value: Any) -> Outcome:
     """The call is known to have gone well."""
+    note_given(world, scope, value)
     variable = node.spec.get("variable")
     if variable:
         scope.set((scope.frame.scope, str(variable)), value)
@@ -61,7 +63,7 @@ def take_up(world: World, node: Node, scope: Scope, answer: Answer | None = None
     scope.keep("decided", None)
     match decided["how"]:
         case "done":
-            return store_result(node, scope, answer.value)
+            return store_result(world, node, scope, answer.value)
         case "failed":
             return failures.failed(world, node, scope, answer.error or "")
         case "not_done":
@@ -71,6 +73,7 @@ def take_up(world: World, node: Node, scope: Scope, answer: Answer | None = None
             scope.keep("approved", decided["digest"])
             return _call_again(world, node, scope)
         case "edited":
+            note_given(world, scope, answer.value)  # who approves is the host's
             return ask_approval(world, node, scope, answer.value)
         case how:
             return _refused(world, node, scope, how, decided.get("note"))
@@ -81,7 +84,7 @@ def _reconciled(world: World, node: Node, scope: Scope, answer: Answer) -> Outco
     scope.facts["reconciled"] = answer.facts["reconciled"]
     match answer.facts["reconciled"]:
         case "done":
-            return store_result(node, scope, answer.value)
+            return store_result(world, node, scope, answer.value)
         case "failed":
             return failures.failed(world, node, scope, answer.error or "")
         case "not_done":

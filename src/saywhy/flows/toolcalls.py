@@ -123,7 +123,7 @@ def take_result(world: World, node: Node, scope: Scope, answer: Answer) -> Outco
         before = seal(scope.asked.args)
         given = node.spec.get("args") or {name: f"{{{{{name}}}}}" for name in before}
         _write_back(world, scope, given, before, changed)
-    return decisions.store_result(node, scope, answer.value)
+    return decisions.store_result(world, node, scope, answer.value)
 
 
 def _write_back(world: World, scope: Scope, template: Any, before: Any, after: Any) -> None:

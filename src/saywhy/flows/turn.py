@@ -22,6 +22,7 @@ from saywhy.flows import analysis, intent, offers, outside, overview
 from saywhy.flows.answers import withdraw_keypad
 from saywhy.flows.corrections.routing import Corrector, may_correct
 from saywhy.flows.due import take_due
+from saywhy.flows.given import note_given, note_said
 from saywhy.flows.model import Flow
 from saywhy.flows.modelled import ask_model
 from saywhy.flows.speech import (
@@ -109,6 +110,8 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         text = received["text"]
         scope.replace(("turn", "text"), text, [Op("set", ("input", str(message)), text)])
         scope.replace(("turn", "message"), message, [])
+        note_said(self.world, scope, text)
+        note_given(self.world, scope, received.get("cargo"))
         for name, value in received.get("cargo", {}).items():
             scope.set(("cargo", name), value)
         for name in received.get("cargo_gone", ()):

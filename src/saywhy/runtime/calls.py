@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from saywhy.chart.outcome import Answer, Need
 from saywhy.flows.toolargs import MODELLED
+from saywhy.runtime.known import known_to
 from saywhy.tools.answer import Attempt, ToolAnswer
 from saywhy.tools.audit import audit_record
 from saywhy.tools.call import Approved, CallContext, call_tool, mapped_answer
@@ -44,6 +45,8 @@ async def call_for(run: TurnRun, need: Need, *, resumed: bool) -> Answer:
         http=machinery.http,
         filled=frame.data.get("filled"),
         surroundings=surroundings_of(run),
+        known=known_to(world, run.session),
+        constants=world.globals,
     )
     if made.to_approve is not None:
         frame.data["salt"] = secrets.token_hex(8)

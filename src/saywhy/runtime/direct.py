@@ -18,13 +18,20 @@ from saywhy.runtime.machinery import Machinery
 from saywhy.tools.answer import ToolAnswer
 from saywhy.tools.call import CallContext, call_tool
 from saywhy.tools.http.templates import PROBLEM, templates_of
+from saywhy.tools.known import Known
 from saywhy.tools.mapped import Surroundings
 from saywhy.tools.tool import Tool
 from saywhy.values import UNDEFINED
 
 
 async def call_directly(
-    machinery: Machinery, name: str, arguments: Mapping[str, Any], *, user_id: str, key: str
+    machinery: Machinery,
+    name: str,
+    arguments: Mapping[str, Any],
+    *,
+    user_id: str,
+    key: str,
+    known: Known | None,
 ) -> ToolAnswer:
     """What came of the call, faults and refusals included; only a cancelled one raises."""
     world = machinery.world
@@ -42,6 +49,8 @@ async def call_directly(
         http=machinery.http,
         filled=await _filled(machinery, tool) if tool else None,
         surroundings=_surroundings(machinery),
+        known=known,
+        constants=world.globals,
     )
     for warning in machinery.diagnose(tool, made):
         machinery.warn(warning)

@@ -49,6 +49,7 @@ from saywhy.tools.call import ToolAnswer
 from saywhy.tools.http.client import HttpClient
 from saywhy.tools.http.secrets import static_secrets
 from saywhy.tools.http.settings import HttpSettings
+from saywhy.tools.known import Known
 from saywhy.tools.limit import MemoryLimiter
 from saywhy.tools.registry import Registry
 from saywhy.tools.security import passed_one_time_code
@@ -397,14 +398,23 @@ class Engine(Deciding, Timing, Reporting):
         return await self._stored.store.prune(older_than_days * 86400, limit)
 
     async def call_tool(
-        self, name: str, arguments: Mapping[str, Any], *, user_id: str = "", key: str = ""
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        user_id: str = "",
+        key: str = "",
+        known: Known | None = None,
     ) -> ToolAnswer:
         """Call a tool outside every conversation; what went wrong is in the answer.
 
         It takes the path that flows' calls take, with limits and checks, but nothing is journaled,
-        and one that has to be approved is not made. `key` is the idempotency key.
+        and one that has to be approved is not made. `key` is the idempotency key. Parameters with
+        `x-known` take what is in `known`; with None the program vouches for all it hands over.
         """
-        return await call_directly(self._machinery, name, arguments, user_id=user_id, key=key)
+        return await call_directly(
+            self._machinery, name, arguments, user_id=user_id, key=key, known=known
+        )
 
     async def trace(self, of: str | Session) -> Trace:
         """What was recorded of a conversation: a stored one by its id, or a session.

@@ -31,6 +31,7 @@ from saywhy.messages import Message
 from saywhy.runtime.calls import call_for, reconcile_for
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.functions import answer_function
+from saywhy.runtime.known import begin_known
 from saywhy.runtime.machinery import Journal, Machinery, NoJournal
 from saywhy.runtime.retold import with_conversation
 from saywhy.runtime.said import Said
@@ -85,6 +86,7 @@ class TurnRun:
         """
         session = self.session
         self._take_facts(entry)
+        begin_known(self.machinery.world, session)
         changed, gone = session.cargo_changes()
         session._cargo = None  # pyright: ignore[reportPrivateUsage] - the changes go in as writes
         active = session.last_activity

@@ -71,6 +71,7 @@ class Bench:
             clock=clock,
             strict=True,
             http=self.http,
+            known=None,
         )
 
     async def succeed(self, arguments: Mapping[str, Any], key: str = "") -> ToolAnswer:

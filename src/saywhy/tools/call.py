@@ -24,6 +24,7 @@ from saywhy.tools.guards import Guards, Refusal
 from saywhy.tools.http import invoke as http_tool
 from saywhy.tools.http.client import HttpClient
 from saywhy.tools.invocation import CallContext, Invocation, Kind, Outcome
+from saywhy.tools.known import NOTHING, Known, unknown_in
 from saywhy.tools.limit import Limiter, refused_text
 from saywhy.tools.mapped import ALONE, Surroundings, map_answer
 from saywhy.tools.mcp import invoke as mcp_tool
@@ -69,6 +70,8 @@ async def call_tool(
     http: HttpClient | None = None,
     filled: Mapping[str, str] | None = None,
     surroundings: Surroundings = ALONE,
+    known: Known | None = NOTHING,
+    constants: Any = None,
 ) -> ToolAnswer:
     """Call a tool and say what came of it.
 
@@ -76,7 +79,8 @@ async def call_tool(
     knows of this call. `resumed`: it was asked before, so it was counted, checked and approved.
     `on_attempt` hears of each attempt before it is made: what it noted is still there when the turn
     is cancelled meanwhile. HTTP tools go out through `http`; `filled` has the texts of the
-    expressions in their definition. A response mapping may use what is in `surroundings`.
+    expressions in their definition. A response mapping may use what is in `surroundings`. What must
+    have been given before has to be in `known` or in `constants`; None: the caller vouches for it.
     """
     tool = registry.find(name)
     if tool is None:
@@ -89,7 +93,8 @@ async def call_tool(
     given = complete(tool, args)
     tree: dict[str, Any] = plain(given)
     if not resumed:
-        refused = await _unfit(tool, tree, approved, clock, surroundings, strict=strict)
+        made_up = unknown_in(tool.known, tree, known, constants) if tool.known and known else []
+        refused = await _unfit(tool, tree, made_up, approved, clock, surroundings, strict=strict)
         if refused is not None:
             return refused
     attempts: list[Attempt] = []
@@ -137,6 +142,7 @@ async def _turned_down(
 async def _unfit(
     tool: Tool,
     tree: dict[str, Any],
+    made_up: list[str],
     approved: Approved | None,
     clock: Clock,
     surroundings: Surroundings,
@@ -144,7 +150,7 @@ async def _unfit(
     strict: bool,
 ) -> ToolAnswer | None:
     """Why a call is refused with these arguments."""
-    errors = errors_in(tool, tree, strict=strict)
+    errors = errors_in(tool, tree, strict=strict) or made_up
     if errors:
         return _refused(refusal(errors), f"see the parameters of tool {tool.id}")
     if tool.approval is None:

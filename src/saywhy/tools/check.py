@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from saywhy.errors import Place, Problem, did_you_mean
 from saywhy.tools.check_guards import guard_problems
+from saywhy.tools.check_known import known_problems
 from saywhy.tools.check_outside import outside_problems
 from saywhy.tools.effect import EFFECTS
 from saywhy.tools.schema import compile_schema, explain, is_object_form, normalise
@@ -33,6 +34,7 @@ def problems_of(raw: Any, place: Place) -> Iterator[Problem]:
         yield from check(raw, place)
     yield from outside_problems(raw, place)
     yield from guard_problems(raw, place)
+    yield from known_problems(raw, place)
 
 
 def _name(raw: Mapping[str, Any]) -> str:

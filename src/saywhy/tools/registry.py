@@ -20,6 +20,8 @@ class Registry:
             self._by_name.setdefault(tool.name, tool)
             if first is not tool:
                 problems.append(_twice(tool, first))
+        self.wants_known = any(tool.known for tool in self)
+        """Whether a tool takes only values that were given before."""
         if problems:
             raise DefinitionError(problems)
 

@@ -17,6 +17,7 @@ from saywhy.tools.cache import CacheRule, cache_of
 from saywhy.tools.check import problems_of
 from saywhy.tools.effect import Effect, effect_of
 from saywhy.tools.function_tool import tool_of
+from saywhy.tools.known import Spot, spots_of
 from saywhy.tools.schema import SchemaCheck, Style, compile_schema, normalise
 from saywhy.tools.security import OPEN, Security, security_of
 from saywhy.tools.signature import KeywordFunction
@@ -89,6 +90,8 @@ class Tool:
     security: Security = OPEN
     cache: CacheRule | None = None
     breaker: BreakerRule | None = None
+    known: tuple[Spot, ...] = ()
+    """Where among the arguments only what was given before will do."""
     function: Callable[..., Any] | None = field(default=None, repr=False)
     """The function itself, where the tool was made of one; else it is looked up by name."""
     raw: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
@@ -143,6 +146,7 @@ def tool_from_definition(
         security=security_of(definition),
         cache=cache_of(definition),
         breaker=breaker_of(definition),
+        known=spots_of(schema),
         function=function,
         raw=definition,
         place=place,

@@ -16,6 +16,7 @@ from typing import Any, Final
 from saywhy.errors import SaywhyError, did_you_mean
 from saywhy.runtime.conversations import TurnReply
 from saywhy.runtime.engine import Engine
+from saywhy.runtime.known import begun
 from saywhy.runtime.session import Session
 from saywhy.server.mcp.offers import Offer, offers_of
 from saywhy.tools.answer import ToolAnswer
@@ -51,6 +52,7 @@ class McpService:
         offers = offers_of(engine.library, engine.tools, with_tools=with_tools)
         self.offers: dict[str, Offer] = {one.name: one for one in offers}
         self._checks: dict[str, SchemaCheck] = {}
+        self._known = begun()
 
     async def call(self, name: str, arguments: Mapping[str, Any], key: str = "") -> Served:
         """Do what is offered under a name. Raises `UnknownOffer`; all else is in the answer."""
@@ -128,10 +130,16 @@ class McpService:
 
     async def _call_tool(self, offer: Offer, arguments: Mapping[str, Any], key: str) -> Served:
         made = await self.engine.call_tool(
-            offer.target, arguments, user_id=self.user_id, key=key or uuid.uuid4().hex
+            offer.target,
+            arguments,
+            user_id=self.user_id,
+            key=key or uuid.uuid4().hex,
+            known=self._known,
         )
         if made.fault_message is not None:
             return Served(_fault_text(made), is_error=True)
+        if self.engine.tools.wants_known:
+            self._known = self._known.with_given(made.value)
         value = raw(made.value)
         text = value if isinstance(value, str) else dumps(made.value).decode()
         return Served(text, value if isinstance(value, dict) else None)
