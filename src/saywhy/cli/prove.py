@@ -132,6 +132,27 @@ def approval(
     _end(screen, proof.wrong)
 
 
+@prove.command()
+def ids(
+    identifiers: Annotated[int, typer.Option("--identifiers", min=1, help="That are named.")] = 500,
+    seed: Annotated[int, typer.Option("--seed", help="Which are altered, and how.")] = 1,
+    store: KeptOption = None,
+    plant: PlantOption = "",
+) -> None:
+    """Let a model name orders to a tool, and flip a character in about half of them.
+
+    A service counts what was cancelled; it must be what was given before, and nothing else. The
+    exit code is 1 when something got through. The fault to plant: unmarked.
+    """
+    from saywhy.testing.prove.ids import prove_ids
+
+    screen = out()
+    proof = prove_ids(identifiers=identifiers, seed=seed, store=store, plant=plant)
+    _write_table(screen, proof.table())
+    screen.line()
+    _end(screen, proof.wrong)
+
+
 def _write_table(screen: Screen, rows: Sequence[Sequence[str]]) -> None:
     """Columns side by side, numbers to the right; the first row is the heading."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

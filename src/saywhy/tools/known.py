@@ -8,6 +8,7 @@ definition may have the keyword `check_known`'s.
 
 from __future__ import annotations
 
+import math
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
@@ -133,7 +134,9 @@ def unknown_in(
     found: list[str] = []
     for spot in spots:
         for path, value in _at(arguments, spot.path, ()):
-            if not known.holds(value, said=spot.said) and text_of(value) not in texts_in(constants):
+            text = text_of(value)
+            is_constant = text is not None and text in texts_in(constants)
+            if not is_constant and not known.holds(value, said=spot.said):
                 found.append(f"{path_text(path)} {_told(spot, known)}")
     return found
 
@@ -178,6 +181,8 @@ def text_of(value: Any) -> str | None:
     """A text or number as it is compared: 7, 7.0 and "7" are one. None for anything else."""
     if isinstance(value, str):
         return value if 0 < len(value) <= LONGEST else None
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     if isinstance(value, int | float | BigInt) and not isinstance(value, bool):
         return value_text(value)
     return None

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from saywhy.runtime.engine import Engine
 from saywhy.server.mcp.offers import TURN_SCHEMA
 from saywhy.server.mcp.service import McpService, Served, UnknownOffer
 from saywhy.tools.schema import compile_schema
-from tests.server.mcp.conftest import Shop
+from tests.server.mcp.conftest import Shop, local
 
 
 def data(served: Served) -> dict[str, Any]:
@@ -146,6 +147,26 @@ async def test_tools(shop: Shop) -> None:
     assert limited.is_error
     assert "Often" in limited.text
     assert len([one for one in shop.calls if one[0] == "often"]) == 1
+
+
+async def test_known_values() -> None:
+    """A client may hand on what tools answered to it, and nothing that it made up."""
+    order = {"type": "string", "x-known": True}
+    engine = Engine(
+        tools=[
+            local("Look", effect="reads", parameters={"type": "object"}),
+            local("Cancel", parameters={"type": "object", "properties": {"order": order}}),
+        ],
+        functions={"look": lambda args: ["o-17"], "cancel": lambda args: "done"},
+        validate_on_init=False,
+    )
+    service = McpService(engine)
+    refused = await service.call("Cancel", {"order": "o-17"})
+    assert refused.is_error
+    assert "order must be a value that a tool or the host gave before" in refused.text
+    await service.call("Look", {})
+    assert (await service.call("Cancel", {"order": "o-17"})).text == "done"
+    assert (await service.call("Cancel", {"order": "o-71"})).is_error
 
 
 async def test_unknown(shop: Shop) -> None:

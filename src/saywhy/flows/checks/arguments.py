@@ -43,6 +43,7 @@ def check_arguments(spot: Spot, args: dict[str, Any], tool: ToolDefinition) -> I
     for name, value in args.items():
         if name in properties:
             yield from _type(spot, name, value, object_of(properties[name]))
+            yield from _made_up(spot, name, value, object_of(properties[name]))
         elif closed or style == "positional":
             yield spot.problem(
                 f'the tool "{tool.id}" takes no argument "{name}"',
@@ -75,6 +76,22 @@ def _type(spot: Spot, name: str, value: Any, schema: dict[str, Any]) -> Iterator
     message = f'the argument "{name}" should be of type {kind}, this is {kind_of(value)}'
     hint = f"write a {kind}, or a template that gives one: {{{{{name}}}}}"
     yield spot.problem(message, "args", name, hint=hint, severity="warning")
+
+
+def _made_up(spot: Spot, name: str, value: Any, schema: dict[str, Any]) -> Iterator[Problem]:
+    """A literal where the tool takes only what was given in the conversation."""
+    is_known = schema.get("x-known") in (True, "or-said")
+    is_literal = isinstance(value, str | int | float) and "{{" not in str(value)
+    if is_known and is_literal:
+        yield spot.problem(
+            f'the argument "{name}" stands in the flow, and the tool takes only a value that was '
+            "given in the conversation",
+            "args",
+            name,
+            hint="the call is refused, unless a tool gives just this; take it from what a tool "
+            "answered, {{order.id}} for instance",
+            severity="warning",
+        )
 
 
 def _answer(spot: Spot, name: str, template: str, kind: str) -> Iterator[Problem]:

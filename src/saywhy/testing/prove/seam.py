@@ -33,6 +33,9 @@ ORDER_PLANTS: Final = {"new-ids": "each process makes up a message id of its own
 APPROVAL_PLANTS: Final = {"careless": "somebody approves whatever is open, whatever it is"}
 """Likewise in the proof of approval."""
 
+IDS_PLANTS: Final = {"unmarked": "the tool does not say that its identifier has to be known"}
+"""Likewise in the proof of identifiers."""
+
 
 def check_plant(plant: str, known: Mapping[str, str]) -> None:
     """Refuse the name of a fault that does not exist. Raises `CallerError`."""
@@ -102,4 +105,12 @@ def _with_own_key(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-__all__ = ["APPROVAL_PLANTS", "ORDER_PLANTS", "PLANTS", "Seam", "check_plant", "planted"]
+__all__ = [
+    "APPROVAL_PLANTS",
+    "IDS_PLANTS",
+    "ORDER_PLANTS",
+    "PLANTS",
+    "Seam",
+    "check_plant",
+    "planted",
+]
