@@ -41,7 +41,7 @@ def test_a_planted_fault_is_found(plant: str, capsys: pytest.CaptureFixture[str]
     """The command says what got through, and its exit code is 1."""
     assert main(["prove", "ids", "--identifiers", "20", "--plant", plant]) == 1
     told = capsys.readouterr().out
-    assert "was given by nobody, and it said 'Cancelled order-" in told
+    assert "was given by nobody, and it said 'Cancelled.'" in told
     assert "is on record as made" in told
     assert told.endswith("the proof does not hold\n")
 

@@ -89,7 +89,9 @@ def _circles(library: Library, edges: tuple[Edge, ...]) -> Iterator[Problem]:
 def _goes_on_for_ever(library: Library, circle: tuple[Edge, ...]) -> bool:
     """Whether a circle neither asks nor can be left; going back to ask again is the usual loop."""
     return not any(edge.conditional for edge in circle) and not any(
-        step.type in ("SAY-GET", "FORM") for edge in circle for step in _steps_of(library, edge.flow)
+        step.type in ("SAY-GET", "FORM")
+        for edge in circle
+        for step in _steps_of(library, edge.flow)
     )
 
 

@@ -1,6 +1,6 @@
 """The proof that an identifier which a model altered touches nothing.
 
-In each conversation a tool tells the orders of one user. Then a model, which is a function here,
+In each conversation a tool tells the orders of one user. Then a model, which has a script here,
 names one of them after the other, and flips a character in some. The service cancels whatever order
 it is told. What it did is compared with what was meant, and journal and record with what went out.
 """
@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from saywhy.errors import CallerError
+from saywhy.errors import CallerError, OutsideError
+from saywhy.flows.toolargs import TASK
+from saywhy.models.provider import Ask, Reply
 from saywhy.runtime.engine import Engine
 from saywhy.stores.sqlite import SqliteStore
 from saywhy.testing.ledger import Ledger
@@ -24,6 +26,7 @@ from saywhy.testing.prove.scenes import definitions
 from saywhy.testing.prove.seam import IDS_PLANTS, check_plant
 from saywhy.tools.known import KEYWORD
 from saywhy.tools.schema import REFUSED
+from saywhy.values import dumps
 
 KINDS: Final = ("text", "number")
 IN_ONE: Final = 25
@@ -48,22 +51,27 @@ class IdsProof:
         return [["identifier", *COLUMNS], *rows]
 
 
-@dataclass(slots=True)
 class Model:
-    """Names the orders of a conversation one after the other, and some of them wrongly."""
+    """Names the orders of a conversation one after the other, and some of them wrongly.
 
-    orders: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
-    """By conversation: what the tool tells."""
-    answers: dict[str, Iterator[Any]] = field(default_factory=dict[str, Iterator[Any]])
-    """By conversation: what the model is going to say."""
+    It is asked for the arguments that a step does not give, and for nothing else.
+    """
+
+    def __init__(self) -> None:
+        self.orders: dict[str, list[Any]] = {}
+        """By conversation: what the tool tells."""
+        self.answers: Iterator[Any] = iter(())
+        """What it is going to name."""
 
     def tell(self, arguments: Mapping[str, Any], context: Any) -> list[dict[str, Any]]:
         """The tool that knows the orders of a user."""
         return [{"order": order, "state": "open"} for order in self.orders[context.session_id]]
 
-    async def say(self, session_id: str) -> Any:
-        """What the model takes for the order that is meant."""
-        return next(self.answers[session_id])
+    async def ask(self, ask: Ask) -> Reply:
+        """What it takes for the order that is meant."""
+        if ask.task != TASK:
+            raise OutsideError(f"this model is never asked for {ask.task}")
+        return Reply(dumps({"what": next(self.answers)}).decode())
 
 
 def prove_ids(
@@ -90,7 +98,7 @@ async def _prove(place: Place, identifiers: int, chance: random.Random, plant: s
             session = place.new(f"ids-{kind}")
             orders = _orders(kind, min(IN_ONE, identifiers - start), chance)
             named = [_flipped(one, chance) if chance.random() < 0.5 else one for one in orders]
-            model.orders[session], model.answers[session] = orders, iter(named)
+            model.orders[session], model.answers = orders, iter(named)
             row = proof.numbers[kind]
             row["conversations"] += 1
             row["identifiers"] += len(orders)
@@ -111,8 +119,8 @@ def _engine(place: Place, model: Model, plant: str) -> Engine:
         functions={
             **PaymentStub(place.ledger).functions(),
             "orders": model.tell,
-            "model": model.say,
         },
+        model=model,
         store=SqliteStore(place.store),
         guidance={"enabled": False},
         validate_on_init=False,
@@ -149,7 +157,7 @@ class _Talk:
             reply = await self.engine.take_turn(self.session, words, message_id=f"m{number}")
             if _differs(meant, given):
                 await self._must_be_refused(given, reply.response or "", reply.turn_no)
-            elif reply.response != f"Cancelled {meant}.":
+            elif reply.response != "Cancelled.":
                 self._complain(f"{meant} was given, and it said {reply.response!r}")
         self._count([meant for meant, given in zip(orders, named, strict=True) if meant == given])
 
