@@ -93,6 +93,20 @@ class Conversation:
         return said
 
     @property
+    def quiet_seconds(self) -> float | None:
+        """How long until it speaks by itself; None for as long as nobody says anything."""
+        due_at = self.session.due_at if self.session else None
+        return None if due_at is None else max(RETRY_SECONDS, due_at / 1000 - time.time())
+
+    async def fall_due(self) -> list[str]:
+        """Take what has fallen due by now; gives what was said."""
+        before = self.session.message_seq if self.session else 0
+        await self.engine.run_due(session_id=self.id)
+        self.session = await self.engine.session(self.id)
+        messages = self.session.messages if self.session else []
+        return [one.text for one in messages if one.seq > before and one.role == "assistant"]
+
+    @property
     def question(self) -> str:
         """The question that is open, if any."""
         frame = self.session.frame if self.session else None

@@ -3,18 +3,18 @@
 As text, every line is a message and its reply is written as it is, a line end after it; a reply may
 have several lines. As JSON, every line is a text or an object with the keys of an entry and
 `message_id`; every reply is one object on one line, and one object before the first says where the
-conversation stands.
+conversation stands. What is said because no line came in time is written as well.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from saywhy.cli.output import described, err, out
+from saywhy.cli.silence import spoken_lines
 from saywhy.errors import CallerError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def text_lines(
 ) -> None:
     """Take messages from standard input until it ends."""
     err().line(where_it_stands(conversation, path, resumed))
-    for line in sys.stdin:
+    for line in spoken_lines(runner, conversation, out().line):
         said = runner.run(conversation.say(line.rstrip("\r\n")))
         out().line(said.response or note(conversation, said))
 
@@ -69,7 +69,13 @@ def json_lines(runner: asyncio.Runner, conversation: Conversation, resumed: bool
             **_standing(conversation),
         }
     )
-    for line in sys.stdin:
+
+    def show(text: str) -> None:
+        turn = conversation.session.state.turn if conversation.session else 0
+        reply = {"turn": turn, "response": text, "repeated": False, "error": None}
+        _write({**reply, **_standing(conversation), "unasked": True})
+
+    for line in spoken_lines(runner, conversation, show):
         if line.strip():
             _write(runner.run(_answer(conversation, line)))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from saywhy.cli.options import store_path
 from saywhy.cli.output import STYLES, out
+from saywhy.cli.silence import speak
 from saywhy.cli.talk import note, where_it_stands
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def talk(runner: asyncio.Runner, conversation: Conversation, path: Path, resumed
     line = _line_editor(conversation)
     while True:
         try:
-            text = _secret() if conversation.expects_secret else line.prompt(PROMPT)
+            text = _next_line(runner, conversation, line)
         except EOFError:
             screen.line(_how_to_go_on(conversation, path), QUIET)
             return
@@ -53,10 +54,32 @@ def _how_to_go_on(conversation: Conversation, path: Path) -> str:
     return f"to go on: saywhy chat … --session {conversation.id}{store}"
 
 
-def _secret() -> str:
+def _next_line(runner: asyncio.Runner, conversation: Conversation, line: Any) -> str:
+    """What is typed next. What is said by itself meanwhile stands above it."""
     from prompt_toolkit import PromptSession
 
-    return PromptSession[str]().prompt(PROMPT, is_password=True)
+    secret = conversation.expects_secret
+    editor = PromptSession[str]() if secret else line
+    if conversation.quiet_seconds is not None:
+        return runner.run(_typed(conversation, editor, secret=secret))
+    return editor.prompt(PROMPT, is_password=secret)
+
+
+async def _typed(conversation: Conversation, editor: Any, *, secret: bool) -> str:
+    from prompt_toolkit.patch_stdout import patch_stdout
+
+    heard = asyncio.Event()
+    with patch_stdout(raw=True):
+        speaking = asyncio.create_task(speak(conversation, _say, heard))
+        try:
+            return await editor.prompt_async(PROMPT, is_password=secret)
+        finally:
+            heard.set()
+            await speaking  # a turn that has begun ends before the next one
+
+
+def _say(text: str) -> None:
+    out().line(text, REPLY)
 
 
 def _show(conversation: Conversation, said: Said) -> None:
