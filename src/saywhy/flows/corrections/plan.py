@@ -151,7 +151,7 @@ class _Dirty:
                 changed.add(entry.seq)
                 if entry.chosen:
                     decisions.append((entry.path, entry.to or ""))
-            if entry.effect is not None:
+            if entry.effect is not None and not tree.get("undone"):
                 found.append(entry)
         return found
 

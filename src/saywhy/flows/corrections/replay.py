@@ -132,7 +132,7 @@ def _take_flow(scope: Scope, recall: Recall, found: Entry) -> Outcome | None:
     has_target = any(one.seq == recall.log.target.get("seq") for one in inside)
     path = f"{found.path}>{found.node}"
     ended = next((one for one in inside if (one.path, one.node) == (path, ENDED)), None)
-    if ended is None or has_target:
+    if ended is None or has_target or _is_undone(recall.log, path):
         return None
     taken = [*recall.parts(found), *inside]
     within = frozenset(one.seq for one in taken)
@@ -143,6 +143,14 @@ def _take_flow(scope: Scope, recall: Recall, found: Entry) -> Outcome | None:
     for name, value in ended.data.items():
         scope.keep(name, value)
     return _kept(scope, taken, found)
+
+
+def _is_undone(log: Log, path: str) -> bool:
+    """Whether an effect of a called flow was undone, so that it has to be made again."""
+    return any(
+        tree.get("undone") and (tree["path"] == path or tree["path"].startswith(f"{path}>"))
+        for tree in log.memo
+    )
 
 
 def _own_input(found: Entry) -> Iterable[Read]:

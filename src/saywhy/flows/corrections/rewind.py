@@ -84,8 +84,10 @@ def rewound(flow: Cursor, waiting: Frame, correction: Correction) -> Rewound:
             raise CannotGoBack("a flow that was called has given way to another one since")
     restored = tuple(_restored(flow.state, frames_of(flow, owner, frame), log, kept, gone))
     undone = set(correction.undone)
-    trees = [tree for tree in log.entries.raw[index:] if tree["seq"] not in undone]
-    memo = [*trees, *(tree for tree in log.memo if tree["seq"] not in undone)]
+    memo = [
+        {**tree, "stale": True, "undone": True} if tree["seq"] in undone else tree
+        for tree in (*log.entries.raw[index:], *log.memo)
+    ]
     back = [path_of(waiting), waiting.at]
     if "back" in log.target and log.memo:
         back = log.target["back"]
