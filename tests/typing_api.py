@@ -99,9 +99,11 @@ def engines(store: Store) -> list[Engine]:
             ai_timeout=0,
             messages={"en": {"flow_completed_generic": "Done."}},
             guidance={"enabled": False},
+            command_words={"it": {"cancel": ["annulla"], "help": {"only": ["aiuto"]}}},
+            offer_interruptions=True,
             redact=Policy(names=("card",)),
             partial_match="safe",
-            commands=["cancel"],
+            commands=["cancel", "switch", "continue"],
         ),
     ]
 
@@ -115,6 +117,7 @@ async def without_a_store(engine: Engine) -> None:
     assert_type(session.cargo, dict[str, Any])
     assert_type(engine.load_session(session.to_json()), Session)
     assert_type(engine.validate(), Report)
+    assert_type(engine.validate(["en", "es"], plain_language="en"), Report)
     assert_type(engine.problems, tuple[Problem, ...])
     if session.frame is not None:
         assert_type(session.frame.pending_variable, str | None)
