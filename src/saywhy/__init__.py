@@ -32,7 +32,13 @@ if TYPE_CHECKING:
         UnknownSession,
     )
     from saywhy.flows.load import load_tools
+    from saywhy.flows.modelled import ModelFailed
     from saywhy.marks import quick
+    from saywhy.models.anthropic import AnthropicModel
+    from saywhy.models.google import GoogleModel
+    from saywhy.models.openai import OpenAIModel
+    from saywhy.models.provider import Ask, ModelReply, Provider
+    from saywhy.models.scripted import ScriptedModel
     from saywhy.runtime.conversations import TurnReply
     from saywhy.runtime.engine import Engine
     from saywhy.runtime.held import HeldTurn
@@ -50,26 +56,34 @@ if TYPE_CHECKING:
 __all__ = [
     "ActiveFlowEmptyResponse",
     "AlreadyDecided",
+    "AnthropicModel",
     "ApprovalExpired",
     "ApprovalMismatch",
+    "Ask",
     "CallerError",
     "DamagedSession",
     "DefinitionError",
     "Engine",
     "FlowExecutionError",
+    "GoogleModel",
     "HeldTurn",
     "HttpSettings",
     "MemoryStore",
+    "ModelFailed",
+    "ModelReply",
     "NothingPending",
+    "OpenAIModel",
     "PersistenceMismatch",
     "Place",
     "Policy",
     "Problem",
+    "Provider",
     "QueueFull",
     "Reply",
     "Report",
     "RequiredSetFailed",
     "SaywhyError",
+    "ScriptedModel",
     "Session",
     "SessionBusy",
     "SqliteStore",
@@ -88,13 +102,21 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AnthropicModel": "saywhy.models.anthropic",
+    "Ask": "saywhy.models.provider",
     "Engine": "saywhy.runtime.engine",
+    "GoogleModel": "saywhy.models.google",
     "HeldTurn": "saywhy.runtime.held",
     "HttpSettings": "saywhy.tools.http.settings",
     "MemoryStore": "saywhy.stores.memory",
+    "ModelFailed": "saywhy.flows.modelled",
+    "ModelReply": "saywhy.models.provider",
+    "OpenAIModel": "saywhy.models.openai",
     "Policy": "saywhy.trace.redact",
+    "Provider": "saywhy.models.provider",
     "Reply": "saywhy.trace.why",
     "Report": "saywhy.runtime.validation",
+    "ScriptedModel": "saywhy.models.scripted",
     "Session": "saywhy.runtime.session",
     "SqliteStore": "saywhy.stores.sqlite",
     "Store": "saywhy.stores.store",

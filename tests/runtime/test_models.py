@@ -11,7 +11,7 @@ import pytest
 
 from saywhy import Engine, SqliteStore
 from saywhy.errors import FlowExecutionError
-from saywhy.models.provider import Ask, Reply
+from saywhy.models.provider import Ask, ModelReply
 from saywhy.models.scripted import ScriptedModel
 from saywhy.testing import FakeClock
 
@@ -104,7 +104,7 @@ def test_a_provider_that_times_out_by_itself_says_so() -> None:
     """Its own time limit is not taken for ours."""
 
     class Late:
-        async def ask(self, ask: Ask) -> Reply:
+        async def ask(self, ask: Ask) -> ModelReply:
             raise TimeoutError("the server is slow")
 
     with pytest.raises(FlowExecutionError, match="communication failed: the server is slow"):
@@ -192,7 +192,7 @@ def test_a_turn_cut_off_while_the_model_is_asked_asks_again(tmp_path: Path) -> N
         def __init__(self) -> None:
             self.reached = asyncio.Event()
 
-        async def ask(self, ask: Ask) -> Reply:
+        async def ask(self, ask: Ask) -> ModelReply:
             self.reached.set()
             await asyncio.Event().wait()
             raise AssertionError

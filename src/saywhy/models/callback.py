@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from saywhy.errors import CallerError
-from saywhy.models.provider import Ask, Provider, Reply
+from saywhy.models.provider import Ask, Provider, ModelReply
 from saywhy.values import thaw
 
 MOST: Final = 4
@@ -29,7 +29,7 @@ class Callback:
         """How many arguments it is given at most."""
         self._is_async: Final = _is_async(function)
 
-    async def ask(self, ask: Ask) -> Reply:
+    async def ask(self, ask: Ask) -> ModelReply:
         """Call the function. Raises what it raises, and `CallerError` for what is no text."""
         arguments: list[Any] = [ask.system, ask.user]
         if self.takes > LEAST and (ask.schema is not None or ask.request is not None):
@@ -48,7 +48,7 @@ class Callback:
                 f"the model's callback gave {kind}, not text",
                 hint="give the answer as text; what is JSON as JSON text",
             )
-        return Reply(answer)
+        return ModelReply(answer)
 
 
 def provider_of(model: Callable[..., Any] | Provider) -> Provider:

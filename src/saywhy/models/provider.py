@@ -25,7 +25,7 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
     """The same question for a classifier; only where a flow or its parameters are looked for."""
 
 
-class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
+class ModelReply(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a model answered."""
 
     text: str
@@ -44,6 +44,6 @@ class Provider(Protocol):
     time is up or the turn is: it must then let go of what it holds.
     """
 
-    async def ask(self, ask: Ask) -> Reply:
+    async def ask(self, ask: Ask) -> ModelReply:
         """The answer to one question."""
         ...

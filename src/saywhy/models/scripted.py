@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from saywhy.clock import Clock, SystemClock
 from saywhy.errors import CallerError, OutsideError
-from saywhy.models.provider import Ask, Reply
+from saywhy.models.provider import Ask, ModelReply
 from saywhy.values import dumps, freeze
 
 KEYS: Final = frozenset({"for", "reply", "raise", "delay_ms"})
@@ -37,7 +37,7 @@ class ScriptedModel:
         """How many answers nobody has asked for yet."""
         return len(self._left)
 
-    async def ask(self, ask: Ask) -> Reply:
+    async def ask(self, ask: Ask) -> ModelReply:
         """The next answer for this task."""
         self.asked.append(ask)
         entry = next((one for one in self._left if one.get("for", ask.task) == ask.task), None)
@@ -49,7 +49,7 @@ class ScriptedModel:
         if "raise" in entry:
             raise OutsideError(str(entry["raise"]))
         reply = entry["reply"]
-        return Reply(reply if isinstance(reply, str) else dumps(freeze(reply)).decode())
+        return ModelReply(reply if isinstance(reply, str) else dumps(freeze(reply)).decode())
 
 
 def _checked(number: int, entry: Any) -> dict[str, Any]:
