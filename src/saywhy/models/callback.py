@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from saywhy.errors import CallerError
-from saywhy.models.provider import Ask, Provider, ModelReply
+from saywhy.models.provider import Ask, ModelReply, Provider
 from saywhy.values import thaw
 
 MOST: Final = 4
