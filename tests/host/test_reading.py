@@ -315,3 +315,24 @@ def test_a_choice_becomes_the_reply_an_engine_reads() -> None:
     assert FlowChoice().reply({}) == '{"flowName":"None","parameters":{}}'
     found = ParameterChoice({"days": 3})
     assert decode_parameters_llm(TICKET, found.reply()) == found
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ({"flowName": "Pay", "alternative": "track"}, "Track"),
+        ({"flowName": "Pay", "alternative": "Pay"}, ""),
+        ({"flowName": "Pay", "alternative": "None"}, ""),
+        ({"flowName": "Pay", "alternative": None}, ""),
+        ({"flowName": "Pay", "alternative": "Ghost"}, ""),
+        ({"flowName": "None", "alternative": "Track"}, ""),
+    ],
+)
+def test_a_second_flow_that_fits_as_well(said: dict[str, Any], found: str) -> None:
+    """Only beside a first one, and only one that was offered; the reply can be written again."""
+    flows = (FlowOption("pay", "Pay"), FlowOption("track", "Track"))
+    for decode in (decode_detect_flow_reply, decode_flow_llm):
+        choice = decode(flows, said)
+        assert (choice.alternative.name if choice.alternative else "") == found
+        if found:
+            assert decode(flows, choice.reply()) == choice

@@ -143,3 +143,13 @@ def test_a_request_survives_json() -> None:
     """What a stage hands over is plain JSON, so a host may send it to another process."""
     for call in (build_flow_stage("x", CHAT, [PAY]), build_parameter_stage("x", CHAT, PAY)):
         assert json.loads(json.dumps(call.request)) == call.request
+
+
+def test_stage_1_may_ask_for_a_second_flow() -> None:
+    """Both names are of those offered, and "None" where there is no second one."""
+    call = build_flow_stage("pay Bo", [], [PAY, HOURS], alternative=True)
+    form = json.loads(call.schema)["json_schema"]["schema"]
+    assert form["required"] == ["flowName", "alternative"]
+    assert form["properties"]["alternative"] == form["properties"]["flowName"]
+    assert call.request["llm"]["system"] == call.system  # pyright: ignore[reportTypedDictNotRequiredAccess]
+    assert '{"flowName":"None","alternative":"None"}' in call.system

@@ -79,7 +79,8 @@ def _parameter(parameter: Parameter) -> ParameterOption:
 def flow_prompt(world: World, facts: Mapping[str, Any]) -> Prompt:
     """Which flow; in one call also which parameters."""
     build = build_flow_stage if is_staged(world) else build_detect_flow_request
-    return _prompt(build(facts["input"], facts["conversation"], world.offered))
+    two = world.options.clarify
+    return _prompt(build(facts["input"], facts["conversation"], world.offered, alternative=two))
 
 
 def parameters_prompt(world: World, facts: Mapping[str, Any]) -> Prompt:
@@ -144,6 +145,17 @@ def decision_of(choice: FlowChoice) -> Decision:
         refused = Condition(CHOICE, False, choice.said[:80], error="no flow on offer")
         return Decision("none", (refused,), default=True)
     return Decision("none", (Condition(CHOICE, False),), default=True)
+
+
+def undecided(first: FlowOption, second: FlowOption) -> Decision:
+    """Two flows fit as well as each other."""
+    fits = (Condition(CHOICE, True, first.name), Condition("it fits as well", True, second.name))
+    return Decision("ask which one", fits, selected=(first.name, second.name))
+
+
+def picked(name: str) -> Decision:
+    """The user said which of two was meant."""
+    return Decision(name, (Condition("the user's choice of two", True, name),))
 
 
 def problems_of(choice: FlowChoice) -> list[str]:

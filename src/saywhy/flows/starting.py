@@ -16,7 +16,7 @@ from saywhy.chart.commit import Condition, Decision
 from saywhy.chart.model import Chart, Node
 from saywhy.chart.outcome import Answer, Goto, Need, Outcome, Return
 from saywhy.chart.scope import Scope
-from saywhy.flows import detection, intent, yielding
+from saywhy.flows import choosing, detection, finding, yielding
 from saywhy.flows.corrections.recording import opening
 from saywhy.flows.frames import OUTCOME, frame_data, set_variables
 from saywhy.flows.model import Flow
@@ -33,49 +33,73 @@ class Starter(msgspec.Struct, frozen=True, eq=False):
 
     def intent(self, node: Node, scope: Scope) -> Outcome:
         """Find the flow that the words start; none: the host answers."""
-        text = words(scope)
-        if not text.strip():
+        text, chat = words(scope), said_before(scope)
+        choice = choosing.take(scope)
+        if choice is not None:
+            number = choosing.picked(choice, text, language_of(self.world, scope))
+            if number is not None:
+                return self._picked(scope, choice, number)
+            chat = choice.chat()
+        found = finding.begin(self.world, text, chat)
+        if isinstance(found, Need):
+            return found
+        if found is None:
             return self._found(scope, None)
-        order = self.world.order
-        match = intent.exact(text, order)
-        if match is None and self.world.has_model:
-            return ask_model(detection.DETECT, input=text, conversation=chat(scope))
-        if match is None:
-            match = intent.partial(text, order, guard=self.world.options.partial_match)
-        if match is None:
-            return self._found(scope, None)
-        scope.decision = named(match.flow, match.how)
-        return self._found(scope, match.flow)
+        scope.decision = named(found.flow, found.how)
+        return self._found(scope, found.flow)
+
+    def _picked(self, scope: Scope, choice: choosing.Choice, number: int) -> Outcome:
+        """The user said which of two flows is meant; it starts with the words that fitted both."""
+        option = detection.option_of(self.world, choice.flows[number])
+        scope.decision = detection.picked(option.name)
+        scope.reads.append(("input", str(choice.message)))
+        is_first = number == 0
+        asks = bool(option.askable) and (not is_first or detection.is_staged(self.world))
+        parameters = choice.parameters if is_first else {}
+        said = [choice.text, choice.message]
+        return self._found(
+            scope, option, parameters, then="parameters" if asks else "language", said=said
+        )
 
     def after_intent(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
         """What the model says. Raises `ModelFailed` where it says nothing that can be read."""
-        words(scope)
-        choice = detection.flow_choice(self.world, text_of(answer))
+        text = words(scope)
+        choice = finding.chosen(self.world, answer)
         scope.decision = detection.decision_of(choice)
         scope.facts["considered"] = [option.name for option in self.world.offered]
         _report(scope, detection.problems_of(choice))
-        option = choice.flow
+        option, other = choice.flow, choice.alternative
         if option is None:
             return self._found(scope, None)
-        is_next = detection.is_staged(self.world) and option.askable
-        then = "parameters" if is_next else "language"
-        flow = self.world.charts.find(option.id or option.name)
-        assert flow is not None, "only flows of this engine are on offer"
+        if other is not None and self._may_ask(scope):
+            scope.decision = detection.undecided(option, other)
+            flows = (option.id or option.name, other.id or other.name)
+            self._dispatched(scope, None)
+            choosing.ask(self.world, scope, flows, dict(choice.parameters), text)
+            return Return()
+        then = "parameters" if finding.asks_parameters(self.world, option) else "language"
         return self._found(scope, option, choice.parameters, then=then)
+
+    def _may_ask(self, scope: Scope) -> bool:
+        """Whether to ask which of two flows is meant: not where a flow rests and waits."""
+        return self.world.options.clarify and not yielding.resting(scope)
 
     def parameters(self, node: Node, scope: Scope) -> Outcome:
         """Ask for the parameters of the flow that was found."""
-        flow = scope.kept("match")["flow"]
-        return ask_model(detection.EXTRACT, flow=flow, input=words(scope), conversation=chat(scope))
+        match = scope.kept("match")
+        words(scope)
+        option = detection.option_of(self.world, match["flow"])
+        text, _ = starting_words(scope, match)
+        return finding.ask_parameters(option, text, said_before(scope))
 
     def after_parameters(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
         """Take the parameters; without an answer the flow starts, and asks for them itself."""
         words(scope)
         match = scope.kept("match")
-        if answer.error is None:
-            option = detection.option_of(self.world, match["flow"])
-            choice = detection.parameter_choice(option, text_of(answer))
-            _report(scope, detection.dropped_text(choice.dropped))
+        option = detection.option_of(self.world, match["flow"])
+        choice = finding.parameters(option, answer)
+        _report(scope, detection.dropped_text(choice.dropped))
+        if choice.parameters:
             scope.keep("match", {**match, "parameters": dict(choice.parameters)})
         return Goto("language")
 
@@ -83,7 +107,8 @@ class Starter(msgspec.Struct, frozen=True, eq=False):
         """Ask in which language the words are, where nobody has said it."""
         if not self.world.detects_language or scope.state.get("session", "language"):
             return Goto("open")
-        return ask_model(detection.LANGUAGE, input=words(scope))
+        words(scope)
+        return ask_model(detection.LANGUAGE, input=starting_words(scope, scope.kept("match"))[0])
 
     def after_language(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
         """Take the language; without an answer it stays open."""
@@ -100,20 +125,25 @@ class Starter(msgspec.Struct, frozen=True, eq=False):
         parameters: Mapping[str, Any] | None = None,
         *,
         then: str = "open",
+        said: list[Any] | None = None,
     ) -> Outcome:
         """Go on with the flow that was found; none: routing is over."""
-        dispatched = scope.peek(("turn", "dispatched"))
-        if dispatched is not UNDEFINED:
-            name = flow.name if flow else None
-            scope.set(("turn", "dispatch"), {"fromFlow": dispatched, "matchedFlow": name})
-            forget(scope, ("turn", "dispatched"), *([OUTCOME] if flow else ()))
+        self._dispatched(scope, flow.name if flow else None)
         if flow is None:
             scope.decision = scope.decision or Decision("none", default=True)
             return Return()
         if yielding.is_resting(scope, flow.name):
             return yielding.come_back(self.world, scope)
-        scope.keep("match", {"flow": flow.id or flow.name, "parameters": dict(parameters or {})})
+        match = {"flow": flow.id or flow.name, "parameters": dict(parameters or {})}
+        scope.keep("match", {**match, "said": said} if said else match)
         return Goto(then)
+
+    def _dispatched(self, scope: Scope, name: str | None) -> None:
+        """Words that a flow handed on lead to this flow, or to none."""
+        dispatched = scope.peek(("turn", "dispatched"))
+        if dispatched is not UNDEFINED:
+            scope.set(("turn", "dispatch"), {"fromFlow": dispatched, "matchedFlow": name})
+            forget(scope, ("turn", "dispatched"), *([OUTCOME] if name is not None else ()))
 
     # -------------------------------------------------------- opening
 
@@ -129,7 +159,8 @@ class Starter(msgspec.Struct, frozen=True, eq=False):
         language = language_of(self.world, scope)
         text = self.world.phrases.say("flow_init", language, flowPrompt=prompt_for(chart, language))
         scope.set(TENTATIVE, text)
-        return opened(scope, chart, thaw(match["parameters"]), "user-input")
+        said = starting_words(scope, match)
+        return opened(scope, chart, thaw(match["parameters"]), "user-input", said=said)
 
     def after_start(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
         """A started flow that dispatches at once is not routed again. spec: flow-engine 3.8"""
@@ -152,14 +183,17 @@ def opened(
     *,
     boundary: bool = False,
     end: bool = False,
+    said: tuple[str, int] | None = None,
 ) -> Need:
-    """Write the first variables of a flow and ask the driver to open its frame."""
+    """Write the first variables of a flow and ask the driver to open its frame.
+
+    `said` are the words it was started with, where they are not those of this turn.
+    """
     target = scope.open()
     set_variables(scope, target, chart, parameters, defaults=True)
-    text = "" if boundary else words(scope).strip()
-    message = scope.peek(("turn", "message"))
-    said = [text, message] if text else None
-    data = frame_data(scope, initiator, user_input=said) | opening(scope, chart, said)
+    text, message = said or ("" if boundary else words(scope), scope.peek(("turn", "message")))
+    spoken = [text.strip(), message] if text.strip() else None
+    data = frame_data(scope, initiator, user_input=spoken) | opening(scope, chart, spoken)
     args = {"chart": chart.digest, "scope": target, "data": data, "boundary": boundary}
     return Need("flow", "start", {**args, "end": end}, "repeatable")
 
@@ -170,7 +204,14 @@ def words(scope: Scope) -> str:
     return scope.peek(("turn", "text"))
 
 
-def chat(scope: Scope) -> Any:
+def starting_words(scope: Scope, match: Mapping[str, Any]) -> tuple[str, int]:
+    """The words that a flow starts with and the number of their message: those of this turn, unless
+    the user was asked what they meant."""
+    said = match.get("said")
+    return (said[0], said[1]) if said else (words(scope), scope.peek(("turn", "message")))
+
+
+def said_before(scope: Scope) -> Any:
     """What was said last that no flow handled, as a model is told of it."""
     return scope.kept("received").get("chat") or []
 

@@ -18,7 +18,7 @@ from saywhy.chart.machine import Language, Step
 from saywhy.chart.model import Chart, Node
 from saywhy.chart.outcome import Answer, Call, Goto, Need, Outcome, Return
 from saywhy.chart.scope import Scope
-from saywhy.flows import analysis, intent, offers, outside, overview
+from saywhy.flows import analysis, choosing, intent, offers, outside, overview
 from saywhy.flows.answers import withdraw_keypad
 from saywhy.flows.corrections.routing import Corrector, may_correct
 from saywhy.flows.due import take_due
@@ -286,7 +286,7 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         wanted = scope.kept("received")["start"]
         chart = scope.charts.find(str(wanted["flow"]))
         assert chart is not None, "the host's flow was looked up before the turn began"
-        forget(scope, QUEUE, TENTATIVE, offers.OFFER)
+        forget(scope, QUEUE, TENTATIVE, offers.OFFER, choosing.CHOICE)
         arguments = dict(wanted.get("arguments") or {})
         return opened(scope, chart, arguments, "host-start", end=bool(_flow(scope).frames))
 

@@ -40,6 +40,8 @@ class Options:
     """Whether a model looks for flow and parameters at once. spec: flow-engine 5.3, 5.4"""
     offer_interruptions: bool = False
     """Whether the user is asked before another flow interrupts. spec: flow-engine 5.7"""
+    clarify: bool = False
+    """Whether the user is asked which of two flows is meant. spec: flow-engine 5.6"""
     inactivity_ms: float = 0
     """How long a user may be silent before the flows end; 0 for as long as they like."""
     max_corrections: int = 5

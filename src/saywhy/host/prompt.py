@@ -13,7 +13,13 @@ from typing import Any, Final
 import msgspec
 
 from saywhy.host.options import FlowOption, ParameterOption, flow_shape
-from saywhy.host.schemas import DETECT_FLOW, DETECT_FLOW_SCHEMA, NO_FLOW, wrapped
+from saywhy.host.schemas import (
+    DETECT_FLOW,
+    DETECT_FLOW_SCHEMA,
+    DETECT_TWO_SCHEMA,
+    NO_FLOW,
+    wrapped,
+)
 from saywhy.host.shapes import DetectionRequest, Said
 from saywhy.values import dumps
 
@@ -38,6 +44,10 @@ CHOICE_RULES: Final = (
     "wishes that no description covers fit none.",
     f'Name the flow exactly as it is listed, or "{NO_FLOW}" if none fits. If several could fit, '
     "take the one whose description is closest.",
+)
+ALTERNATIVE_RULE: Final = (
+    "Where the words fit a second flow just as well, so that only the user can tell which one is "
+    f'meant, name that one as "alternative"; else it is "{NO_FLOW}". A clear wish has none.'
 )
 VALUE_RULES: Final = (
     "Count as stated only what the user has said. Never guess a value, and never take one from a "
@@ -65,22 +75,32 @@ def instructions(task: str, rules: Iterable[str], schema: Mapping[str, Any], emp
     )
 
 
-_DETECT_SYSTEM: Final = instructions(
+_DETECT_TASK: Final = (
     "Find out which of the available flows, if any, the user's message starts, and which of its "
-    "parameters the message already gives.",
-    _DETECT_RULES,
-    DETECT_FLOW_SCHEMA,
-    f'If no flow fits: {{"flowName":"{NO_FLOW}","parameters":{{}}}}',
+    "parameters the message already gives."
+)
+_NO_FLOW_FITS: Final = f'If no flow fits: {{"flowName":"{NO_FLOW}","parameters":{{}}}}'
+_DETECT_SYSTEM: Final = instructions(
+    _DETECT_TASK, _DETECT_RULES, DETECT_FLOW_SCHEMA, _NO_FLOW_FITS
 )
 _DETECT_SCHEMA: Final = wrapped(DETECT_FLOW, DETECT_FLOW_SCHEMA, strict=False)
+_TWO_SYSTEM: Final = instructions(
+    _DETECT_TASK, (*_DETECT_RULES, ALTERNATIVE_RULE), DETECT_TWO_SCHEMA, _NO_FLOW_FITS
+)
+_TWO_SCHEMA: Final = wrapped(DETECT_FLOW, DETECT_TWO_SCHEMA, strict=False)
 
 
 def build_detect_flow_request(
-    input: str, conversation: Iterable[Mapping[str, Any]], flows: Iterable[FlowOption]
+    input: str,
+    conversation: Iterable[Mapping[str, Any]],
+    flows: Iterable[FlowOption],
+    *,
+    alternative: bool = False,
 ) -> DetectionCall:
     """The single call: which flow, and with which parameters.
 
-    `conversation` is the last turn, oldest first, as `{role, content}`.
+    `conversation` is the last turn, oldest first, as `{role, content}`. With `alternative` the
+    reply may name a second flow that fits as well.
     """
     words, said, offered = input.strip(), chat(conversation), tuple(flows)
     request: DetectionRequest = {
@@ -90,6 +110,8 @@ def build_detect_flow_request(
         "flows": [flow_shape(flow, flow.askable) for flow in offered],
     }
     user = user_text(words, said, "available-flows", map(flow_line, offered))
+    if alternative:
+        return DetectionCall(_TWO_SYSTEM, user, _TWO_SCHEMA, request)
     return DetectionCall(_DETECT_SYSTEM, user, _DETECT_SCHEMA, request)
 
 

@@ -60,6 +60,8 @@ class FlowChoice(msgspec.Struct, frozen=True):
     dropped: tuple[Dropped, ...] = ()
     scores: tuple[Score, ...] = ()
     """The three best flows, where a classifier chose; the best one first."""
+    alternative: FlowOption | None = None
+    """Another flow that the model finds as likely, where it was asked for one."""
 
     @property
     def flow_name(self) -> str:
@@ -74,6 +76,8 @@ class FlowChoice(msgspec.Struct, frozen=True):
     def reply(self, parameters: Mapping[str, Any] | None = None) -> str:
         """The reply that an engine understands, with `parameters` where it was a single call."""
         found: dict[str, Any] = {"flowName": self.flow_name}
+        if self.alternative is not None:
+            found["alternative"] = self.alternative.name
         if parameters is not None:
             found["parameters"] = dict(parameters)
         return dumps(found).decode()
@@ -99,11 +103,11 @@ def decode_detect_flow_reply(flows: Flows, reply: Reply) -> FlowChoice:
     Raises `InvalidReply` where there is no JSON object in it.
     """
     found = object_in(reply, "flowName")
-    choice = _chosen(flows_of(flows), found.get("flowName"))
+    choice = _chosen(flows_of(flows), found)
     if choice.flow is None:
         return choice
     parameters, dropped = check_parameters(choice.flow, found.get("parameters"))
-    return FlowChoice(choice.flow, choice.said, parameters, dropped)
+    return msgspec.structs.replace(choice, parameters=parameters, dropped=dropped)
 
 
 def decode_flow_llm(flows: Flows, reply: Reply) -> FlowChoice:
@@ -111,7 +115,7 @@ def decode_flow_llm(flows: Flows, reply: Reply) -> FlowChoice:
 
     Raises `InvalidReply` where there is no JSON object in it.
     """
-    return _chosen(flows_of(flows), object_in(reply, "flowName").get("flowName"))
+    return _chosen(flows_of(flows), object_in(reply, "flowName"))
 
 
 def decode_parameters_llm(flow: Flows | FlowOption, reply: Reply) -> ParameterChoice:
@@ -131,11 +135,19 @@ def the_flow(source: Flows | FlowOption) -> FlowOption:
     return flows[0] if flows else FlowOption("", "")
 
 
-def _chosen(flows: Sequence[FlowOption], said: Any) -> FlowChoice:
-    name = said.strip() if isinstance(said, str) else ""
-    if name.casefold() in _NONE:
+def _chosen(flows: Sequence[FlowOption], found: Mapping[str, Any]) -> FlowChoice:
+    name, other = _name(found.get("flowName")), _name(found.get("alternative"))
+    if not name:
         return FlowChoice()
-    return FlowChoice(match_flow(name, flows), name)
+    flow = match_flow(name, flows)
+    second = match_flow(other, flows) if other and flow is not None else None
+    return FlowChoice(flow, name, alternative=None if second is flow else second)
+
+
+def _name(said: Any) -> str:
+    """What a reply names; empty where it says that there is none."""
+    name = said.strip() if isinstance(said, str) else ""
+    return "" if name.casefold() in _NONE else name
 
 
 # ------------------------------------------------------------------ the JSON in a text

@@ -41,14 +41,24 @@ DETECT_FLOW_SCHEMA: Final[Mapping[str, Any]] = {
     "properties": {"flowName": {"type": "string"}, "parameters": {"type": "object"}},
     "required": ["flowName", "parameters"],
 }
+DETECT_TWO_SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "flowName": {"type": "string"},
+        "alternative": {"type": "string"},
+        "parameters": {"type": "object"},
+    },
+    "required": ["flowName", "parameters"],
+}
+"""The same where the reply may name a second flow."""
 
 
-def select_flow_schema(names: Sequence[str]) -> dict[str, Any]:
-    """The schema of stage 1: the name of a flow, or `None`."""
+def select_flow_schema(names: Sequence[str], *, alternative: bool = False) -> dict[str, Any]:
+    """The schema of stage 1: the name of a flow, or `None`; with `alternative` of a second one."""
     name: dict[str, Any] = {"type": "string"}
     if len(names) <= MOST_NAMES:
         name["enum"] = list(dict.fromkeys([*names, NO_FLOW]))
-    return _closed({"flowName": name})
+    return _closed({"flowName": name, "alternative": name} if alternative else {"flowName": name})
 
 
 def extract_parameters_schema(parameters: Iterable[ParameterOption]) -> dict[str, Any]:

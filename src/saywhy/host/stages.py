@@ -13,6 +13,7 @@ from typing import Any, Final
 from saywhy.host.classifier import flow_questions, parameter_questions
 from saywhy.host.options import FlowOption, flow_shape
 from saywhy.host.prompt import (
+    ALTERNATIVE_RULE,
     CHOICE_RULES,
     DATA_RULE,
     VALUE_RULES,
@@ -46,9 +47,16 @@ _SHOWN_FORM: Final = {
 
 
 def build_flow_stage(
-    input: str, conversation: Iterable[Mapping[str, Any]], flows: Iterable[FlowOption]
+    input: str,
+    conversation: Iterable[Mapping[str, Any]],
+    flows: Iterable[FlowOption],
+    *,
+    alternative: bool = False,
 ) -> DetectionCall:
-    """Stage 1: which flow, by name and description. Parameters are not shown."""
+    """Stage 1: which flow, by name and description. Parameters are not shown.
+
+    With `alternative` the reply of a text model may name a second flow that fits as well.
+    """
     words, said, offered = input.strip(), chat(conversation), tuple(flows)
     request: DetectionRequest = {
         "task": "detect_flow",
@@ -58,12 +66,11 @@ def build_flow_stage(
         "flows": [flow_shape(flow) for flow in offered],
     }
     lines = [f"- {flow.name}: {one_line(flow.description)}" for flow in offered]
+    form = select_flow_schema([flow.name for flow in offered], alternative=alternative)
     texts: TextInstructions = {
-        "system": _FLOW_SYSTEM,
+        "system": _TWO_SYSTEM if alternative else _FLOW_SYSTEM,
         "user": user_text(words, said, "available-flows", lines),
-        "schema": wrapped(
-            SELECT_FLOW, select_flow_schema([flow.name for flow in offered]), strict=True
-        ),
+        "schema": wrapped(SELECT_FLOW, form, strict=True),
     }
     request["llm"] = texts
     request["systemOne"] = flow_questions(words, said, offered)
@@ -108,5 +115,15 @@ _FLOW_SYSTEM: Final = instructions(
     (*CHOICE_RULES, DATA_RULE),
     _SHOWN_FORM,
     f'If no flow fits: {{"flowName":"{NO_FLOW}"}}',
+)
+_TWO_SYSTEM: Final = instructions(
+    _FLOW_TASK,
+    (*CHOICE_RULES, ALTERNATIVE_RULE, DATA_RULE),
+    {
+        "type": "object",
+        "properties": {"flowName": {"type": "string"}, "alternative": {"type": "string"}},
+        "required": ["flowName", "alternative"],
+    },
+    f'If no flow fits: {{"flowName":"{NO_FLOW}","alternative":"{NO_FLOW}"}}',
 )
 _NOTHING_FOUND: Final = "If the user has stated none of them, all are null."

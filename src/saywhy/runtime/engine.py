@@ -32,6 +32,7 @@ from saywhy.runtime import held as holding
 from saywhy.runtime.choices import callables, can_offer, commands_of, one_of
 from saywhy.runtime.conversations import Conversations, TurnReply
 from saywhy.runtime.deciding import Deciding
+from saywhy.runtime.detecting import Detecting
 from saywhy.runtime.diagnostics import Diagnostics
 from saywhy.runtime.direct import call_directly
 from saywhy.runtime.entry import Entry
@@ -63,7 +64,7 @@ Definitions = str | Path | Mapping[str, Any] | Sequence[Any] | None
 """Flows or tools: a list, `{"flows": […]}`, a path of a file, or a list of paths."""
 
 
-class Engine(Deciding, Timing, Reporting):
+class Engine(Deciding, Detecting, Timing, Reporting):
     """Runs conversations written as flows.
 
     `flows` and `tools` are definitions or paths of files; `functions` are the approved functions
@@ -81,7 +82,8 @@ class Engine(Deciding, Timing, Reporting):
     errors among them raise `DefinitionError`. `language` is the default of conversations.
     `messages` replaces the library's sentences per language, `command_words` adds words that are
     commands, `guidance` says how questions tell the way out. With `offer_interruptions` the user is
-    asked before another flow interrupts. `ai_timeout` is in milliseconds, 0 for none; so is
+    asked before another flow interrupts, with `clarify` which of two flows is meant where the
+    model finds both as likely. `ai_timeout` is in milliseconds, 0 for none; so is
     `function_timeout`, which bounds each function that an expression calls. `inactivity` is how
     many milliseconds a user may be silent before the flows end as abandoned, 0 for as long as they
     like. `http` says what HTTP tools may reach, `is_authenticated` whether cargo shows that the
@@ -127,6 +129,7 @@ class Engine(Deciding, Timing, Reporting):
         commands: Sequence[str] | bool = True,
         command_words: Mapping[str, Mapping[str, Any]] | None = None,
         offer_interruptions: bool = False,
+        clarify: bool = False,
         validate_tool_returns: bool = False,
         log_tool_failures: bool = False,
         http: HttpSettings | HttpClient | None = None,
@@ -154,6 +157,7 @@ class Engine(Deciding, Timing, Reporting):
             inactivity_ms=inactivity,
             intent_detection=one_of("intent_detection", intent_detection, get_args(Detection)),
             offer_interruptions=can_offer(offer_interruptions, commands),
+            clarify=clarify,
         )
         self._expressions = Expressions.of(
             expressions, expression_workers, expression_deadline_seconds

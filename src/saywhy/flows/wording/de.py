@@ -12,6 +12,7 @@ SENTENCES: Final[dict[str, str]] = {
     "(Ihr Stand bei „{{currentFlow}}“ ist gespeichert)",
     "flow_switch_offer": "Sie sind mitten in „{{currentFlow}}“. Sagen Sie „wechseln“, um "
     "zu „{{targetFlow}}“ zu gehen, oder „weiter“, um hier fortzufahren.",
+    "flow_choice": "Meinen Sie „{{first}}“ oder „{{second}}“?",
     "flow_resumed": "Weiter mit {{flowName}}",
     "flow_resumed_with_guidance": "Weiter mit {{flowName}} - Mit „Vorgang abbrechen“ "
     "oder „Hilfe“ sehen Sie, was möglich ist.",
@@ -118,3 +119,36 @@ WORDS: Final = Words(
         "workflow",
     ),
 )
+
+PLACES: Final = (
+    frozenset(
+        {
+            "erste",
+            "erster",
+            "erstes",
+            "ersten",
+            "das erste",
+            "die erste",
+            "der erste",
+            "den ersten",
+            "eins",
+            "nummer eins",
+        }
+    ),
+    frozenset(
+        {
+            "zweite",
+            "zweiter",
+            "zweites",
+            "zweiten",
+            "das zweite",
+            "die zweite",
+            "der zweite",
+            "den zweiten",
+            "zwei",
+            "zwo",
+            "nummer zwei",
+        }
+    ),
+)
+"""What picks the first and the second of two, without accents and capitals."""

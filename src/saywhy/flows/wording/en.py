@@ -12,6 +12,7 @@ SENTENCES: Final[dict[str, str]] = {
     '(Your previous "{{currentFlow}}" progress has been saved)',
     "flow_switch_offer": 'You are in the middle of "{{currentFlow}}". Say "switch" to go '
     'to "{{targetFlow}}", or "continue" to go on here.',
+    "flow_choice": 'Do you mean "{{first}}" or "{{second}}"?',
     "flow_resumed": "Resuming {{flowName}}",
     "flow_resumed_with_guidance": "Resuming {{flowName}} - Type 'cancel flow' or 'help' "
     "for options.",
@@ -118,3 +119,13 @@ WORDS: Final = Words(
     ),
     noun_may_lead=False,
 )
+
+PLACES: Final = (
+    frozenset(
+        {"first", "the first", "first one", "the first one", "one", "number one", "the former"}
+    ),
+    frozenset(
+        {"second", "the second", "second one", "the second one", "two", "number two", "the latter"}
+    ),
+)
+"""What picks the first and the second of two, without accents and capitals."""

@@ -12,6 +12,7 @@ SENTENCES: Final[dict[str, str]] = {
     '(Su progreso anterior de "{{currentFlow}}" ha sido guardado)',
     "flow_switch_offer": 'Está en medio de "{{currentFlow}}". Diga "cambiar" para ir a '
     '"{{targetFlow}}", o "continuar" para seguir aquí.',
+    "flow_choice": '¿Se refiere a "{{first}}" o a "{{second}}"?',
     "flow_resumed": "Reanudando {{flowName}}",
     "flow_resumed_with_guidance": "Continuando {{flowName}} - Escriba 'cancelar flujo' o "
     "'ayuda' para opciones.",
@@ -119,3 +120,34 @@ WORDS: Final = Words(
     ),
     noun_may_lead=False,
 )
+
+PLACES: Final = (
+    frozenset(
+        {
+            "primero",
+            "primera",
+            "el primero",
+            "la primera",
+            "lo primero",
+            "uno",
+            "una",
+            "el uno",
+            "la una",
+            "numero uno",
+        }
+    ),
+    frozenset(
+        {
+            "segundo",
+            "segunda",
+            "el segundo",
+            "la segunda",
+            "lo segundo",
+            "dos",
+            "el dos",
+            "la dos",
+            "numero dos",
+        }
+    ),
+)
+"""What picks the first and the second of two, without accents and capitals."""

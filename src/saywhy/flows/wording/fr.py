@@ -12,6 +12,7 @@ SENTENCES: Final[dict[str, str]] = {
     "(Votre progression dans « {{currentFlow}} » a été enregistrée)",
     "flow_switch_offer": "Vous êtes au milieu de « {{currentFlow}} ». Dites « changer » "
     "pour aller à « {{targetFlow}} », ou « continuer » pour poursuivre ici.",
+    "flow_choice": "Voulez-vous dire « {{first}} » ou « {{second}} » ?",
     "flow_resumed": "Reprise de {{flowName}}",
     "flow_resumed_with_guidance": "Reprise de {{flowName}} - Tapez « annuler la démarche "
     "» ou « aide » pour voir les options.",
@@ -123,3 +124,21 @@ WORDS: Final = Words(
         "workflow",
     ),
 )
+
+PLACES: Final = (
+    frozenset({"premier", "premiere", "le premier", "la premiere", "un", "une", "numero un"}),
+    frozenset(
+        {
+            "second",
+            "seconde",
+            "le second",
+            "la seconde",
+            "deuxieme",
+            "le deuxieme",
+            "la deuxieme",
+            "deux",
+            "numero deux",
+        }
+    ),
+)
+"""What picks the first and the second of two, without accents and capitals."""

@@ -12,6 +12,7 @@ SENTENCES: Final[dict[str, str]] = {
     '(Seu progresso em "{{currentFlow}}" foi salvo)',
     "flow_switch_offer": 'Você está no meio de "{{currentFlow}}". Diga "mudar" para ir '
     'para "{{targetFlow}}", ou "continuar" para seguir aqui.',
+    "flow_choice": 'Você quer dizer "{{first}}" ou "{{second}}"?',
     "flow_resumed": "Retomando {{flowName}}",
     "flow_resumed_with_guidance": "Retomando {{flowName}} - Digite 'cancelar fluxo' ou "
     "'ajuda' para ver as opções.",
@@ -123,3 +124,9 @@ WORDS: Final = Words(
         "workflow",
     ),
 )
+
+PLACES: Final = (
+    frozenset({"primeiro", "primeira", "o primeiro", "a primeira", "um", "uma", "numero um"}),
+    frozenset({"segundo", "segunda", "o segundo", "a segunda", "dois", "duas", "numero dois"}),
+)
+"""What picks the first and the second of two, without accents and capitals."""
