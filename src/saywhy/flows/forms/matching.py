@@ -39,6 +39,8 @@ class Slot(msgspec.Struct, frozen=True):
 
     entry: Input
     filled: bool = False
+    active: bool = True
+    """Whether its condition holds; it may hold once another input is known."""
 
 
 class Fill(msgspec.Struct, frozen=True):
@@ -141,7 +143,7 @@ class _Matcher:
     def _score(self, slot: Slot, span: Span) -> int:
         """How sure it is that a stretch belongs to an input; 0: it does not."""
         is_asked = slot is self.asked
-        score = _PLAIN if span.plain else _CLEAR
+        score = (_PLAIN if span.plain else _CLEAR) - (0 if slot.active else 1)
         if self._is_named(slot, span):
             return score + _NAMED
         if slot.filled and not self.corrects:

@@ -92,10 +92,11 @@ def _go_on(talk: Talk, kept: Kept, told: str = "") -> Outcome:
         say_more(talk.world, talk.scope, told)
     if kept["tie"]:
         return talk.ask_tie(kept)
-    Draft(talk).drop([one.name for one in talk.form.inputs if not _is_active(talk, one)])
     wanted = _next(talk, kept)
     if wanted is not None:
         return talk.ask_input(kept, wanted)
+    # only now: an input may have been filled before the one that its condition asks about
+    Draft(talk).drop([one.name for one in talk.form.inputs if not _is_active(talk, one)])
     if "confirm" in talk.form.raw:
         return talk.ask_confirmation(kept)
     review = talk.text(talk.form.raw, "review")
@@ -194,7 +195,7 @@ def _understand(talk: Talk, kept: Kept, words: str) -> Outcome:
         now_ms=talk.scope.now,
         reviewing=phase == "confirm",
     )
-    is_partly = bool(reading.rest) and any(slot.entry.required for slot in slots if not slot.filled)
+    is_partly = bool(reading.rest) and _lacks(slots, reading)
     if talk.world.has_model and not reading.refused and (reading.is_empty or is_partly):
         return _ask_model(talk, kept, reading, slots, words)
     return _settle(talk, kept, reading)
@@ -202,8 +203,14 @@ def _understand(talk: Talk, kept: Kept, words: str) -> Outcome:
 
 def _slots(talk: Talk) -> list[Slot]:
     values = talk.values
-    active = [one for one in talk.form.inputs if _is_active(talk, one)]
-    return [Slot(one, one.name in values) for one in active]
+    return [Slot(one, one.name in values, _is_active(talk, one)) for one in talk.form.inputs]
+
+
+def _lacks(slots: list[Slot], reading: Reading) -> bool:
+    """Whether something that has to be known is not, after an answer was read."""
+    done = {fill.name for fill in reading.fills}
+    wanted = [slot for slot in slots if slot.active and slot.entry.required and not slot.filled]
+    return any(slot.entry.name not in done for slot in wanted)
 
 
 def _evidence(talk: Talk, words: str, *, agrees: bool) -> Condition:
