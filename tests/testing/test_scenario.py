@@ -203,6 +203,33 @@ async def test_waiting_takes_no_time(play: Play) -> None:
     assert told(result) == []
 
 
+async def test_silence_takes_no_time(play: Play) -> None:
+    """What falls due in a silence is played in order, and what was said in it is one reply."""
+    timeout = {"after": 60_000, "max": 1, "ask": "Hm?", "value": "none"}
+    result = await play(
+        [{**ASK, "timeout": timeout}, say("{{x}}")],
+        {"expect": {"response": "X?"}},
+        {"content": None, "silence_ms": 59_999, "expect": {"response": None, "active_flow": "F"}},
+        {"content": None, "silence_ms": 3_600_000, "expect": {"response": "Hm?\n\nnone"}},
+    )
+    assert told(result) == []
+    silent = {"content": None, "silence_ms": 5, "expect": {"response": "Hm?"}}
+    assert told(await play([ASK], {"expect": {}}, silent)) == [(2, "response", "Hm?", None)]
+
+
+async def test_silence_with_functions_of_the_programs_own(play: Play) -> None:
+    """Where the clock is the machine's nobody waits either: the moments come at once."""
+    timeout = {"after": 3_600_000, "max": 1, "ask": "Hm?", "value": "none"}
+    result = await play(
+        [{**ASK, "timeout": timeout}, say("{{f()}} {{x}}")],
+        {"expect": {"response": "X?"}},
+        {"content": None, "silence_ms": 3_600_000 * 1.5, "expect": {"response": "Hm?"}},
+        {"content": None, "silence_ms": 3_600_000 * 2, "expect": {"response": "ours none"}},
+        world=World(functions={"f": lambda: "ours"}),
+    )
+    assert told(result) == []
+
+
 TOOL = {
     "id": "t",
     "name": "T",

@@ -134,12 +134,24 @@ def test_a_switch_is_true_or_false(tmp_path: Path, given: Any) -> None:
     assert load_scenario(off).turns[0].roundtrip is False
 
 
+@pytest.mark.parametrize("name", ["wait_ms", "silence_ms"])
 @pytest.mark.parametrize("given", ["5 s", True, -1])
-def test_a_pause_is_a_number(tmp_path: Path, given: Any) -> None:
+def test_a_pause_is_a_number(tmp_path: Path, name: str, given: Any) -> None:
     """Of milliseconds, none below zero."""
-    path = write(tmp_path / "s.json", {"turns": [{**TURN, "wait_ms": given}]})
+    path = write(tmp_path / "s.json", {"turns": [{"expect": {"response": None}, name: given}]})
     (told,) = problems_of(path)
-    assert f'"wait_ms" must be a number of milliseconds, not {json.dumps(given)}\n' in told
+    assert f'"{name}" must be a number of milliseconds, not {json.dumps(given)}\n' in told
+
+
+def test_silence_says_nothing(tmp_path: Path) -> None:
+    """A turn of silence with words in it is told where they belong."""
+    turn = {"content": "hi", "silence_ms": 5, "expect": {"response": None}}
+    (told,) = problems_of(write(tmp_path / "s.json", {"turns": [turn]}))
+    assert 'a turn of silence has no "content"' in told
+    assert 'say it in a turn of its own, or "wait_ms"' in told
+    turn["content"] = None
+    (only,) = load_scenario(write(tmp_path / "only.json", {"turns": [turn]})).turns
+    assert (only.silence_ms, only.wait_ms) == (5, 0)
 
 
 def test_a_scenario_without_turns_is_not_passed_over(tmp_path: Path) -> None:

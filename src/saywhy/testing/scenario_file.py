@@ -303,7 +303,8 @@ class _Reader:
 
     def _silence(self, turn: dict[str, Any], at: str) -> float:
         silence_ms = self._pause(turn, "silence_ms", at)
-        if silence_ms and (said := [key for key in ("content", "start", "role") if key in turn]):
+        said = [key for key in ("content", "start") if turn.get(key) is not None]
+        if silence_ms and said:
             message = f'a turn of silence has no "{said[0]}"'
             self._problem(f"{at}/silence_ms", message, 'say it in a turn of its own, or "wait_ms"')
         return silence_ms
