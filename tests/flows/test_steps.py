@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from saywhy.errors import FlowExecutionError, RequiredSetFailed
+from saywhy.flows.corrections.chart import correction_chart
 from saywhy.flows.steps import KINDS, flow_language
 from tests.flows.conftest import (
     Lines,
@@ -27,7 +28,7 @@ def test_the_table_is_the_language() -> None:
         "RETURN", "END", "DISPATCH",
     }  # fmt: skip
     language = flow_language(world_of(flow(say("x"))))
-    assert set(language.steps) == set(KINDS)
+    assert set(language.steps) == set(KINDS) | set(correction_chart().nodes)
     assert set(language.close) == {"flow"}
 
 
