@@ -188,6 +188,18 @@ def _ai_calls(expected: Any, seen: Observed) -> Iterator[Difference]:
         yield "ai_calls", expected, list(seen.ai_calls)
 
 
+def _approval(expected: Any, seen: Observed) -> Iterator[Difference]:
+    waiting = seen.session.pending_approval
+    if not matches(expected, waiting):
+        yield "approval", expected, waiting
+
+
+def _unknown(expected: Any, seen: Observed) -> Iterator[Difference]:
+    calls = seen.session.unknown
+    if len(calls) != len(expected) or not all(map(matches, expected, calls)):
+        yield "unknown", expected, calls
+
+
 _CHECKS: Final[dict[str, Check]] = {
     "error": _error,
     "response": _response,
@@ -202,6 +214,8 @@ _CHECKS: Final[dict[str, Check]] = {
     "tool_calls": _tool_calls,
     "http": _http,
     "ai_calls": _ai_calls,
+    "approval": _approval,
+    "unknown": _unknown,
 }
 
 

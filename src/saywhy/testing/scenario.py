@@ -21,6 +21,7 @@ from saywhy.runtime.engine import Engine
 from saywhy.runtime.session import Session
 from saywhy.testing.clock import FakeClock
 from saywhy.testing.expectations import Failure, Observed, failures_in
+from saywhy.testing.scenario_decision import decide
 from saywhy.testing.scenario_file import (
     Scenario,
     Turn,
@@ -196,6 +197,9 @@ class _Player:
                 self.session.authenticated = turn.authenticated
             if turn.silence_ms:
                 response = await self._keep_silent(turn.silence_ms)
+            elif turn.decision:
+                self.session = await decide(self.engine, self.session, turn.decision)
+                response = self.session.response
             else:
                 self.session = await self.engine.update_activity(turn.entry(), self.session)
                 response = self.session.response

@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 from saywhy.errors import CallerError, DefinitionError, Place, Problem, did_you_mean
 from saywhy.flows.load import read_document
 from saywhy.flows.source import SourceMap, join
+from saywhy.testing.scenario_decision import WAYS, Decision, decision_of, faults_of
 from saywhy.trace.words import brief
 from saywhy.values import untagged
 
@@ -24,12 +25,12 @@ SCENARIO_KEYS: Final = (
     *("ai", "http", "record_headers", "turns"),
 )
 TURN_KEYS: Final = (
-    *("role", "content", "timestamp", "metadata", "start"),
+    *("role", "content", "timestamp", "metadata", "start", *WAYS),
     *("set_cargo", "authenticated", "wait_ms", "silence_ms", "roundtrip", "expect", "recorded"),
 )
 EXPECT_KEYS: Final = (
     *("response", "response_contains", "active_flow", "stack", "variables", "cargo", "error"),
-    *("outcome", "form", "dispatch", "tool_calls", "http", "ai_calls"),
+    *("outcome", "form", "dispatch", "tool_calls", "http", "ai_calls", "approval", "unknown"),
 )
 ENGINE_KEYS: Final = (
     *("guidance", "messages", "ai_timeout_ms", "disable_commands", "intent_detection"),
@@ -56,6 +57,8 @@ class Turn:
     silence_ms: float = 0
     """How long the user says nothing: in place of words, what falls due meanwhile."""
     roundtrip: bool = False
+    decision: Decision | None = None
+    """What somebody decides about a call, in place of words."""
 
     def entry(self) -> dict[str, Any]:
         """What `Engine.update_activity` gets."""
@@ -275,7 +278,14 @@ class _Reader:
             wait_ms=self._pause(turn, "wait_ms", at),
             silence_ms=self._silence(turn, at),
             roundtrip=self._switch(turn, "roundtrip", f"{at}/roundtrip"),
+            decision=self._decision(turn, at),
         )
+
+    def _decision(self, turn: dict[str, Any], at: str) -> Decision | None:
+        faults = list(faults_of(turn))
+        for pointer, message, hint in faults:
+            self._problem(at + pointer, message, hint)
+        return None if faults else decision_of(turn)
 
     def _known(
         self, item: dict[str, Any], at: str, known: tuple[str, ...], *, strict: bool = True
