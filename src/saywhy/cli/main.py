@@ -16,6 +16,7 @@ from saywhy.cli.chat import chat
 from saywhy.cli.check import check
 from saywhy.cli.demo.play import demo
 from saywhy.cli.draw import draw
+from saywhy.cli.functions import functions
 from saywhy.cli.held import held
 from saywhy.cli.mcp import mcp
 from saywhy.cli.output import make_streams_safe, say_error
@@ -59,7 +60,7 @@ def program(
     """What may stand before a command."""
 
 
-for command in (chat, check, test, why, draw, mcp, demo):
+for command in (chat, check, test, why, draw, functions, mcp, demo):
     app.command()(command)
 app.add_typer(store, name="store")
 app.add_typer(held, name="held")
