@@ -177,8 +177,8 @@ def seconds(flows: int) -> float:
 
 def test_a_second_flow_is_asked_for_where_it_is_wanted() -> None:
     """In rule and schema; the request stays the same, since classifiers tell by their scores."""
-    plain = build_detect_flow_request("pay", [], [PAY])
-    two = build_detect_flow_request("pay", [], [PAY], alternative=True)
+    plain = build_detect_flow_request("pay", [], [HOURS])
+    two = build_detect_flow_request("pay", [], [HOURS], alternative=True)
     assert "alternative" not in plain.system + plain.schema
     assert 'name that one as "alternative"; else it is "None"' in two.system
     form = json.loads(two.schema)["json_schema"]["schema"]

@@ -75,7 +75,7 @@ def take(scope: Scope) -> Choice | None:
     or where one of its flows is gone."""
     if not scope.has(*CHOICE):
         return None
-    made = msgspec.convert(thaw(scope.read(CHOICE)), Choice)
+    made = msgspec.convert(thaw(scope.peek(CHOICE)), Choice)  # what it says is read by itself
     scope.delete(CHOICE)
     is_known = all(scope.charts.find(flow) is not None for flow in made.flows)
     return made if is_known else None

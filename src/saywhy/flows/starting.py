@@ -52,6 +52,8 @@ class Starter(msgspec.Struct, frozen=True, eq=False):
         """The user said which of two flows is meant; it starts with the words that fitted both."""
         option = detection.option_of(self.world, choice.flows[number])
         scope.decision = detection.picked(option.name)
+        both = (detection.option_of(self.world, flow) for flow in choice.flows)
+        scope.facts["considered"] = [each.name for each in both]
         scope.reads.append(("input", str(choice.message)))
         is_first = number == 0
         asks = bool(option.askable) and (not is_first or detection.is_staged(self.world))
@@ -208,7 +210,10 @@ def starting_words(scope: Scope, match: Mapping[str, Any]) -> tuple[str, int]:
     """The words that a flow starts with and the number of their message: those of this turn, unless
     the user was asked what they meant."""
     said = match.get("said")
-    return (said[0], said[1]) if said else (words(scope), scope.peek(("turn", "message")))
+    if not said:
+        return words(scope), scope.peek(("turn", "message"))
+    scope.reads.append(("input", str(said[1])))
+    return said[0], said[1]
 
 
 def said_before(scope: Scope) -> Any:

@@ -80,9 +80,7 @@ _DETECT_TASK: Final = (
     "parameters the message already gives."
 )
 _NO_FLOW_FITS: Final = f'If no flow fits: {{"flowName":"{NO_FLOW}","parameters":{{}}}}'
-_DETECT_SYSTEM: Final = instructions(
-    _DETECT_TASK, _DETECT_RULES, DETECT_FLOW_SCHEMA, _NO_FLOW_FITS
-)
+_DETECT_SYSTEM: Final = instructions(_DETECT_TASK, _DETECT_RULES, DETECT_FLOW_SCHEMA, _NO_FLOW_FITS)
 _DETECT_SCHEMA: Final = wrapped(DETECT_FLOW, DETECT_FLOW_SCHEMA, strict=False)
 _TWO_SYSTEM: Final = instructions(
     _DETECT_TASK, (*_DETECT_RULES, ALTERNATIVE_RULE), DETECT_TWO_SCHEMA, _NO_FLOW_FITS

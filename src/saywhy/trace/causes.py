@@ -14,6 +14,7 @@ from saywhy.trace.chain import Cause, Root
 from saywhy.trace.corrected import replaced_in
 from saywhy.trace.decided import arguments_in, word_of
 from saywhy.trace.forms import read_from
+from saywhy.trace.intents import filled_text, found_by_model, model_text, routing_details
 from saywhy.trace.origin import How, Origin, message_of
 from saywhy.trace.rebuild import DOUBTS, Found, doubt_in
 from saywhy.trace.refusals import place_of_rule, refusal_text, refusals
@@ -191,6 +192,9 @@ def _how_written(trace: Trace, key: Key, commit: Commit, found: Found, origin: O
             return f"{label} is the declared default of {commit.facts['target']}"
         case "passed":
             return f"{label} was passed by {step}"
+        case "started" if found_by_model(trace, commit) is not None:
+            flow = commit.facts["target"]
+            return f"{label} is what the model found in the words that started {flow}"
         case "started":
             return f"{label} was given when {commit.facts['target']} was started"
         case "host":
@@ -230,7 +234,7 @@ def _tool_call(trace: Trace, commit: Commit) -> str:
     need = asked.asked if asked is not None else None
     args = arguments_in(need.kind, need.args) if need is not None else None
     memory = from_memory(commit.answered) if commit.answered is not None else ""
-    return f"tool {call_text(name, args)}{memory}{word_of(trace, commit)}"
+    return f"tool {call_text(name, args)}{filled_text(asked)}{memory}{word_of(trace, commit)}"
 
 
 def asked_of(trace: Trace, commit: Commit) -> Commit | None:
@@ -293,10 +297,10 @@ def answer(trace: Trace, commit: Commit) -> Cause:
     answered = commit.answered
     assert answered is not None, "only a commit with an answer is asked for it"
     root: Root = "model" if answered.kind == "model" else "tool"
-    called = _tool_call(trace, commit) if root == "tool" else f"model {answered.name}".strip()
     gave = f"failed: {answered.error}" if answered.error else f"gave {brief(answered.value)}"
+    told = model_text(commit) if root == "model" else f"{_tool_call(trace, commit)} {gave}"
     doubt = doubt_in(answered.value)
-    cause = Cause(0, "answer", f"{called} {gave}", root, value=answered.value, **_at(trace, commit))
+    cause = Cause(0, "answer", told, root, value=answered.value, **_at(trace, commit))
     if doubt:
         cause.marks = (*cause.marks, f"result of {answered.name}: {DOUBTS[doubt]}")
     return cause
@@ -329,6 +333,7 @@ def decision(trace: Trace, commit: Commit) -> Cause:
     if commit.flow == ROUTING:
         tested = "; ".join(condition.text for condition in commit.decision.conditions)
         cause.sentence = f"routing chose {commit.decision.chosen}" + (f": {tested}" * bool(tested))
+        cause.details = routing_details(commit)
     else:
         cause.sentence = f"{step_of_flow(commit, node)} chose {chosen_text(evidence)}"
         cause.details = (*failed_texts(evidence), *_warned(commit))
@@ -411,7 +416,7 @@ def _how_started(trace: Trace, opener: Commit, flow: str) -> str:
     node = trace.node_of(opener)
     if opener.flow == ROUTING:
         message = trace.message(message_of(opener))
-        words = f"the user said in turn {opener.turn}"
+        words = f"the user said in turn {message.turn if message is not None else opener.turn}"
         words += f": {quoted(message.text)}" if message is not None else ""
         if opener.kind == "start":
             return f"{flow} was started by the host in turn {opener.turn}"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from saywhy.chart.commit import Commit, Decision, Op
-from saywhy.trace import corrected, forms
+from saywhy.trace import corrected, forms, intents
 from saywhy.trace.causes import asked_of, evidence_of, failure_of, from_memory
 from saywhy.trace.decided import (
     OUTSIDE,
@@ -78,6 +78,8 @@ def _routing(trace: Trace, commit: Commit) -> str:
         return _opened(commit)
     if commit.kind == "intent" and commit.decision is not None and commit.decision.default:
         return "No flow fits these words."
+    if commit.kind == "intent":
+        return intents.told(commit)
     if commit.kind == "command" and (commit.phase == "answered" or _reply(commit)):
         return "These words are a command; the engine answered it."
     return ""

@@ -125,6 +125,15 @@ class Trace:
 
         return why(self, Reply() if target is None else target)
 
+    def why_not(self, flow: str, turn: int | None = None) -> str:
+        """Why the user's words did not start a flow, by its name, in the newest turn or another.
+
+        Raises `CallerError` for a flow that this record does not know.
+        """
+        from saywhy.trace.intents import why_not
+
+        return why_not(self, flow, turn)
+
     def narrative(self, turn: int | None = None, *, format: Format = "text") -> str:
         """The story of one turn or of all: `text`, `markdown` or `json`."""
         from saywhy.trace.narrative import narrative

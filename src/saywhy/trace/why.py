@@ -18,6 +18,7 @@ from saywhy.chart.commit import Commit, Condition, FunctionCall
 from saywhy.trace import causes
 from saywhy.trace.chain import Cause, Chain, Edge, Link
 from saywhy.trace.corrected import maker
+from saywhy.trace.intents import found_by_model
 from saywhy.trace.origin import data_reads, is_input, message_of, named, origin_of
 from saywhy.trace.refusals import refusals
 from saywhy.trace.reply import Piece, reply_of
@@ -249,6 +250,8 @@ class _Search:
                 self._answer(cause, commit)
             elif origin.how == "computed":
                 self._calls(cause, commit)
+            elif origin.how == "started":
+                self._found(cause, commit)
             self._reads(cause, origin.reads, commit.seq)
             if not origin.reads and origin.how == "passed":
                 self.chain.causes[cause].root = "authored"
@@ -274,6 +277,8 @@ class _Search:
         def follow(cause: int) -> None:
             asked = causes.asked_of(trace, commit)
             if asked is not None:
+                if asked.answered is not None and asked.answered.kind == "model":
+                    self._answer(cause, asked)  # it filled in the arguments
                 self._reads(cause, data_reads(asked), asked.seq)
 
         self._add(
@@ -282,6 +287,12 @@ class _Search:
             lambda: causes.answer(trace, commit),
             follow,
         )
+
+    def _found(self, effect: int, opener: Commit) -> None:
+        """The model's answer that a flow took its first values from."""
+        found = found_by_model(self.trace, opener)
+        if found is not None:
+            self._answer(effect, found)
 
     def _silence(self, effect: int, commit: Commit) -> None:
         """That nobody answered, where the step went on for that."""
@@ -322,7 +333,8 @@ class _Search:
                 keys = [key for key, _ in self.chain.causes[cause].read]
                 self._reads(cause, dict.fromkeys([*keys, *data_reads(commit)]), commit.seq)
                 self._calls(cause, commit)
-                if commit.decision is None and commit.answered is not None:
+                of_model = commit.flow == ROUTING and commit.asked is None
+                if commit.answered is not None and (commit.decision is None or of_model):
                     self._answer(cause, commit)
             self._why_run(cause, commit)
 
