@@ -87,6 +87,7 @@ def step_of(inner: st.SearchStrategy[Any] | None) -> st.SearchStrategy[dict[str,
             "pii": st.sampled_from([True, "a === 'yes'", "["]),
             "digits": st.sampled_from([{"min": 1, "max": "{{a}}"}, {"max": 1}, 5]),
             "asSpoken": st.sampled_from([True, "ghost"]),
+            "timeout": silence(inner),
         },
     )
     put = objects(
@@ -113,6 +114,21 @@ def step_of(inner: st.SearchStrategy[Any] | None) -> st.SearchStrategy[dict[str,
     if inner is not None:
         kinds += [branching(inner, more), branching(inner, more)]
     return st.one_of(kinds)
+
+
+def silence(inner: st.SearchStrategy[Any] | None) -> st.SearchStrategy[Any]:
+    """What to do when nobody answers, sensible or not."""
+    steps = {} if inner is None else {"then": st.one_of(inner, st.lists(inner, max_size=2))}
+    told = {
+        "max": st.sampled_from([0, 1, 3, -1, "two"]),
+        "ask": texts,
+        "value": any_json,
+        **steps,
+    }
+    return st.one_of(
+        st.sampled_from([1000, -5, "x"]),
+        objects({"after": st.sampled_from([1, 1000, 1000, 0, "soon"])}, told),
+    )
 
 
 def leave(more: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
@@ -192,6 +208,8 @@ entries = st.one_of(
         [
             {"role": "assistant", "content": "hm"},
             {"role": "user", "content": {"text": "yes"}},
+            {"role": "timer"},
+            *({"role": "timer", "timestamp": moment} for moment in (4e12, 5e12, 6e12)),
             {"role": "user", "content": "x", "start": {"flow": "alpha", "arguments": {"a": [1]}}},
         ]
     ),
