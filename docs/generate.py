@@ -344,9 +344,28 @@ def messages() -> str:
     return "\n".join(rows)
 
 
+# ------------------------------------------------------------------ standard functions
+
+
+def helpers() -> str:
+    """The standard functions by group: the call, what it gives, and its example, carried out."""
+    catalogue = importlib.import_module("saywhy.helpers").CATALOGUE
+    examples = importlib.import_module("saywhy.helpers.examples")
+    parts: list[str] = []
+    for helper in catalogue:
+        if f"## {helper.group}" not in parts:
+            parts.append(f"## {helper.group}")
+        value = examples.text_of_value(examples.value_of(helper))
+        parts += [f"### {helper.name}", fenced(helper.signature), helper.summary]
+        parts += [text for text in helper.details.split("\n") if text]
+        parts.append(fenced(f"{helper.example}\n→ {value}"))
+    return "\n\n".join(parts)
+
+
 PARTS: dict[str, Callable[..., str]] = {
     "commands": commands,
     "errors": errors,
+    "helpers": helpers,
     "messages": messages,
     "names": names,
     "tree": tree,

@@ -30,7 +30,8 @@ def functions(
 ) -> None:
     """List the standard functions for flows.
 
-    Each with what its example gives. A program hands them to its engine: `Engine(functions={**STANDARD_FUNCTIONS, …})`.
+    Each comes with what its example gives. A program hands them to its engine:
+    `Engine(functions={**STANDARD_FUNCTIONS, …})`.
     """
     helpers = chosen(names or [])
     if as_json:

@@ -7,7 +7,7 @@ modules they come from.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -184,24 +184,20 @@ _SLOW: Final = frozenset({"normalizeAndFindCapture"})
 """Runs patterns of the author's, so its time is limited like that of any function."""
 
 
-def _helper(name: str, function: Callable[..., Any], group: str, example: str) -> Helper:
-    return Helper(name, function if name in _SLOW else quick(function), group, example)
-
-
-CATALOGUE: Final = tuple(
-    _helper(name, function, group, example)
+def _listed() -> Iterator[Helper]:
     for group, rows in (
         (READING, _ANSWERS),
         (SAYING, _SPOKEN),
         (CHECKING, _CHECKS),
         (CALLING, _CALLER),
-    )
-    for name, function, example in rows
-)
-"""Every standard function, in the order in which they are listed."""
+    ):
+        for name, function, example in rows:
+            marked = function if name in _SLOW else quick(function)
+            yield Helper(name, marked, group, example)
 
-STANDARD_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
-    helper.name: helper.function for helper in CATALOGUE
-}
-"""The standard functions by the names that expressions call them:
-`Engine(functions={**STANDARD_FUNCTIONS, "sendCode": send_code})`."""
+
+CATALOGUE: Final = tuple(_listed())
+"""Every standard function as a `Helper`, in the order in which they are listed."""
+
+STANDARD_FUNCTIONS: Final = {helper.name: helper.function for helper in CATALOGUE}
+"""The standard functions by the names that expressions call them, for `Engine(functions=…)`."""
