@@ -12,6 +12,8 @@ from saywhy.trace.record import Recorder
 from saywhy.trace.trace import Trace
 from saywhy.trace.transactions import events, transactions
 from saywhy.values import dumps
+from tests.flows.conftest import ask, engine_of, flow, run
+from tests.flows.conftest import talk as converse
 
 Make = Callable[..., Any]
 
@@ -150,3 +152,24 @@ def test_an_empty_trace() -> None:
     """Nothing recorded, nothing to tell."""
     assert transactions(Trace()) == []
     assert events(Trace(Recorder().kept)) == []
+
+
+async def test_an_interrupted_flow_is_suspended_until_it_goes_on() -> None:
+    """With those it was called from; whatever took the place of the flow that interrupted it."""
+    engine = engine_of(
+        flow(run("Sub"), name="Main", interruptable=True),
+        flow(ask("x"), name="Sub", interruptable=True),
+        flow(run("Next", callType="replace"), name="Other"),
+        flow(ask("y"), name="Next"),
+    )
+    session = await converse(engine, "Main", "Other")
+    states = {one.flow_name: one.state for one in session.trace.transactions()}
+    assert states == {
+        "Main": "suspended",
+        "Sub": "suspended",
+        "Other": "failed",
+        "Next": "active",
+    }
+    assert [one.flow_name for one in session.trace.transactions("suspended")] == ["Main", "Sub"]
+    session = await converse(engine, "1", session=session)
+    assert [one.flow_name for one in session.trace.transactions("active")] == ["Main", "Sub"]

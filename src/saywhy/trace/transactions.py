@@ -15,7 +15,7 @@ from saywhy.chart.commit import Commit
 from saywhy.trace.causes import asked_of, failure_of
 from saywhy.trace.origin import own_texts
 from saywhy.trace.trace import Trace
-from saywhy.trace.words import OWN
+from saywhy.trace.words import OWN, ROUTING
 from saywhy.values import UNDEFINED, dumps
 
 LONGEST_RESULT: Final = 500
@@ -71,8 +71,30 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def transactions(trace: Trace, state: str | None = None) -> list[Transaction]:
     """The transactions of a conversation, oldest first; only those in `state`, if given."""
-    found = (_transaction(trace, commits) for commits in _flows(trace))
+    flows = list(_flows(trace))
+    suspended = _suspended(trace, flows)
+    found = (_transaction(trace, commits, suspended) for commits in flows)
     return [each for each in found if state is None or each.state == state]
+
+
+def _suspended(trace: Trace, flows: list[list[Commit]]) -> set[int]:
+    """The frames of flows that wait because another one has interrupted them."""
+    began = {
+        commits[0].frame: _began(trace, commits[0])
+        for commits in flows
+        if commits[-1].phase != "closed"
+    }
+    newest = max(began.values(), default=0)
+    return {frame for frame, seq in began.items() if seq < newest}
+
+
+def _began(trace: Trace, first: Commit) -> int:
+    """The step of routing that opened the stack of a flow: those it was called from included."""
+    opener = trace.opener(first)
+    while opener is not None and opener.flow != ROUTING:
+        first = trace.steps_of(frame=opener.frame)[0]
+        opener = trace.opener(first)
+    return opener.seq if opener is not None else first.seq
 
 
 def _flows(trace: Trace) -> Iterator[list[Commit]]:
@@ -83,15 +105,16 @@ def _flows(trace: Trace) -> Iterator[list[Commit]]:
             yield commits
 
 
-def _transaction(trace: Trace, commits: list[Commit]) -> Transaction:
+def _transaction(trace: Trace, commits: list[Commit], suspended: set[int]) -> Transaction:
     first, last = commits[0], commits[-1]
     record: Any = last.facts.get("transaction") or {}
     closed = last.phase == "closed"
     failed = record.get("failedAt")
+    waits = "suspended" if first.frame in suspended else "active"
     return Transaction(
         str(record.get("id", "")),
         first.flow,
-        str(record.get("state", "completed" if closed else "active")),
+        str(record.get("state", "completed" if closed else waits)),
         float(record.get("createdAt", 0)) or _opened_at(trace, first),
         first.frame,
         tuple(steps_of(trace, commits)),

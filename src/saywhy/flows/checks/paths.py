@@ -28,7 +28,7 @@ def check_paths(library: Library) -> Iterator[Problem]:
     edges = flow_graph(library)
     yield from _circles(library, edges)
     yield from _too_deep(library, edges)
-    yield from _returns(library)
+    yield from _returns(library, edges)
 
 
 # ------------------------------------------------------------------ steps never reached
@@ -126,17 +126,47 @@ def _step(library: Library, edge: Edge) -> Step:
 # ------------------------------------------------------------------ RETURN while interrupting
 
 
-def _returns(library: Library) -> Iterator[Problem]:
-    """RETURN ends the flow that was interrupted as well. spec: flow-engine 5.6"""
+def _returns(library: Library, edges: tuple[Edge, ...]) -> Iterator[Problem]:
+    """RETURN ends the flow that was interrupted as well. spec: flow-engine 5.6
+
+    A flow may interrupt where it can be started by words: the primary ones, else all.
+    """
     interruptable = [flow for flow in library.flows if flow.interruptable]
+    has_primary = any(flow.primary for flow in library.flows)
     for flow in library.flows:
         victims = [other.id for other in interruptable if other is not flow]
+        if not victims or (has_primary and not flow.primary):
+            continue
+        ends = f"ends every flow, also one that this one interrupted: {', '.join(victims)}"
         step = next((step for step in flow.walk() if step.type == "RETURN"), None)
-        if flow.primary and victims and step is not None:
-            yield flow_problem(
-                flow,
-                f"RETURN ends every flow, also one that this one interrupted: {', '.join(victims)}",
-                step.pointer,
-                "end with SAY or END so that the interrupted flow goes on",
-                "warning",
-            )
+        edge = None if step is not None else _to_a_return(library, flow, edges)
+        if step is not None:
+            hint = "end with SAY or END so that the interrupted flow goes on"
+            yield flow_problem(flow, f"RETURN {ends}", step.pointer, hint, "warning")
+        elif edge is not None:
+            hint = "let the flows it leads to end with SAY or END"
+            message = f"{edge.target} leads to RETURN, which {ends}"
+            yield flow_problem(flow, message, edge.pointer, hint, "warning")
+
+
+def _to_a_return(library: Library, flow: Flow, edges: tuple[Edge, ...]) -> Edge | None:
+    """The first step of a flow that leads to a RETURN in another one, however far away."""
+    hops: dict[str, list[str]] = {}
+    for edge in edges:
+        hops.setdefault(edge.flow, []).append(edge.target)
+    for edge in edges:
+        if edge.flow == flow.id and _reaches_return(library, edge.target, hops):
+            return edge
+    return None
+
+
+def _reaches_return(library: Library, start: str, hops: dict[str, list[str]]) -> bool:
+    known, waiting = {start}, [start]
+    while waiting:
+        flow = waiting.pop()
+        if any(step.type == "RETURN" for step in _steps_of(library, flow)):
+            return True
+        fresh = [one for one in hops.get(flow, ()) if one not in known]
+        known.update(fresh)
+        waiting += fresh
+    return False
