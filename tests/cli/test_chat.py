@@ -265,5 +265,27 @@ def test_http_tools_on_this_machine(run: Run, folder: Path) -> None:
         ]
         refused = run("chat", *files, PLAIN, stdin="Fee\n")
         allowed = run("chat", *files, PLAIN, "--allow-private", "127.0.0.1", stdin="Fee\n")
+        as_json = run("chat", *files, PLAIN, "--json", "--new", stdin='"Fee"\n')
     assert refused.out == "Address refused: 127.0.0.1 is a loopback address\n"
+    hint = "fee: Address refused: 127.0.0.1 is a loopback address (HttpSettings"
+    assert f"hint: {hint}" in refused.err
     assert allowed.out == "Fee 8.\n"
+    assert "hint: " not in allowed.err
+    assert as_json.data[1]["hints"][0].startswith(hint)
+
+
+def test_hints_of_failed_calls_are_masked(run: Run, folder: Path) -> None:
+    """A secret that a tool's error repeats is no more shown in its hint than in the record."""
+    ask = {"id": "q", "type": "SAY-GET", "variable": "pin", "value": "PIN?", "pii": True}
+    call = {"id": "c", "type": "CALL-TOOL", "tool": "t", "args": {"n": "{{pin}}"}, "variable": "r"}
+    call["onFail"] = {"id": "f", "type": "SAY", "value": "Sorry."}  # type: ignore[assignment]
+    schema = {"type": "object", "properties": {"n": {"type": "string", "maxLength": 2}}}
+    path = write(folder / "a.json", [{"id": "p", "name": "P", "steps": [ask, call]}])
+    tool = {"id": "t", "parameters": schema, "implementation": {"type": "mock"}}
+    tools = write(folder / "t.json", {"tools": [tool]})
+    done = run("chat", path, tools, PLAIN, stdin="P\n4711\n")
+    assert done.out == "PIN?\nSorry.\n"
+    assert (
+        "hint: t: Tool argument validation failed: n must have at most 2 characters (" in done.err
+    )
+    assert "4711" not in done.err

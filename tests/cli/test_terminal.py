@@ -118,6 +118,20 @@ def test_a_conversation(terminal: Open, pay: str) -> None:
     assert chat.end() == 0
 
 
+def test_the_hint_of_a_failed_call(terminal: Open, folder: Path) -> None:
+    """It stands below what the flow says, for whoever tries the flow out."""
+    call = {"id": "c", "type": "CALL-TOOL", "tool": "t", "args": {}, "variable": "r"}
+    call["onFail"] = {"id": "f", "type": "SAY", "value": "Sorry."}  # type: ignore[assignment]
+    schema = {"type": "object", "required": ["n"]}
+    path = write(folder / "a.json", [{"id": "p", "name": "P", "steps": [call]}])
+    tool = {"id": "t", "parameters": schema, "implementation": {"type": "mock"}}
+    chat = terminal("chat", path, write(folder / "t.json", {"tools": [tool]}), "--no-guidance")
+    chat.wait_for("you:")
+    chat.type("P" + ENTER)
+    chat.wait_for("Sorry.")
+    chat.wait_for('hint: t: Tool argument validation failed: root must have the property "n"')
+
+
 def test_leaving_a_conversation_in_another_store(terminal: Open, pay: str) -> None:
     """What is said on the way out names the store, where it is not the usual one."""
     chat = terminal("chat", pay, "--session", "mine", "--store", "other.db")

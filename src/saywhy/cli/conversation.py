@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from saywhy.chart.commit import Commit
 from saywhy.errors import CallerError, SaywhyError, UnknownSession, did_you_mean
 from saywhy.runtime.engine import Engine
 from saywhy.runtime.session import Session
@@ -34,6 +35,8 @@ class Said:
     turn: int = 0
     repeated: bool = False
     error: SaywhyError | None = None
+    hints: tuple[str, ...] = ()
+    """What may help with the tools that failed in this turn, whether or not the flow tells."""
 
 
 @dataclass(slots=True)
@@ -86,11 +89,20 @@ class Conversation:
         except SaywhyError as error:
             said = Said(error=error)
         else:
-            said = Said(reply.response, reply.turn_no, reply.repeated)
+            hints = () if reply.repeated else await self._hints(reply.turn_no)
+            said = Said(reply.response, reply.turn_no, reply.repeated, hints=hints)
         self.session = await self.engine.session(self.id)
         if self.session is not None:  # also after a turn that failed: it had the cargo
             self.cargo = None
         return said
+
+    async def _hints(self, turn: int) -> tuple[str, ...]:
+        """The hint of each call that failed in a turn, with what failed."""
+        if not len(self.engine.tools):
+            return ()
+        trace = await self.engine.trace(self.id)
+        found = [hint_of(commit) for commit in trace.turn(turn).commits]
+        return tuple(dict.fromkeys(hint for hint in found if hint))
 
     @property
     def quiet_seconds(self) -> float | None:
@@ -133,6 +145,16 @@ class Conversation:
         """The newest reply, if any."""
         messages = self.session.messages if self.session else []
         return next((one.text for one in reversed(messages) if one.role == "assistant"), "")
+
+
+def hint_of(commit: Commit) -> str:
+    """What may help with the failed call of a step: `Charge: connection refused (is it up?)`."""
+    failure = commit.facts.get("failure")
+    if not isinstance(failure, Mapping) or not failure.get("hint"):
+        return ""
+    answered = commit.answered
+    tool = f"{answered.name}: " if answered is not None and answered.kind == "tool" else ""
+    return f"{tool}{failure['message']} ({failure['hint']})"
 
 
 def store_of(engine: Engine) -> Store:

@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from saywhy.cli.output import described, err, out
+from saywhy.cli.output import STYLES, described, err, out
 from saywhy.cli.silence import spoken_lines
 from saywhy.errors import CallerError
 
@@ -29,6 +29,8 @@ def text_lines(
     for line in spoken_lines(runner, conversation, out().line):
         said = runner.run(conversation.say(line.rstrip("\r\n")))
         out().line(said.response or note(conversation, said))
+        for hint in said.hints:
+            err().line(f"hint: {hint}", STYLES["note"])
 
 
 def where_it_stands(conversation: Conversation, path: Path, resumed: bool) -> str:
@@ -89,7 +91,8 @@ async def _answer(conversation: Conversation, line: str) -> dict[str, Any]:
     except CallerError as error:
         said = Said(error=error)
     reply = {"turn": said.turn, "response": said.response, "repeated": said.repeated}
-    return {**reply, "error": _error(said), **_standing(conversation)}
+    hints = {"hints": list(said.hints)} if said.hints else {}
+    return {**reply, "error": _error(said), **_standing(conversation), **hints}
 
 
 def _message(line: str) -> tuple[Any, str | None]:

@@ -87,3 +87,5 @@ def _show(conversation: Conversation, said: Said) -> None:
         out().line(said.response, REPLY)
     else:
         out().line(note(conversation, said), STYLES["error"] if said.error else STYLES["note"])
+    for hint in said.hints:
+        out().line(f"hint: {hint}", QUIET)
