@@ -113,6 +113,31 @@ def test_only_some_hosts(host: str, port: int, passes: bool) -> None:
     assert reason == ("" if passes else f"{host} is not among the hosts that tools may call")
 
 
+@pytest.mark.parametrize(
+    ("allowed", "host", "address", "passes"),
+    [
+        ("localhost", "localhost", "127.0.0.1", True),
+        ("localhost", "localhost", "::1", True),
+        ("localhost", "127.0.0.1", "127.0.0.1", True),
+        ("localhost", "127.8.8.8", "127.8.8.8", True),
+        ("localhost", "::1", "::1", True),
+        ("localhost", "::ffff:127.0.0.1", "::ffff:127.0.0.1", True),
+        ("localhost:80", "127.0.0.1", "127.0.0.1", True),
+        ("localhost:81", "127.0.0.1", "127.0.0.1", False),
+        ("localhost", "10.0.0.1", "10.0.0.1", False),
+        ("localhost", "0.0.0.0", "0.0.0.0", False),
+        ("localhost", "evil.example", "127.0.0.1", False),
+        ("other", "127.0.0.1", "127.0.0.1", False),
+    ],
+)
+def test_localhost_stands_for_its_addresses(
+    allowed: str, host: str, address: str, passes: bool
+) -> None:
+    """However a loopback address is written; but no name that only leads to one."""
+    guard = Guard(HttpSettings(allow_private=(allowed,)))
+    assert (guard.address(host, 80, address) == "") is passes
+
+
 def test_a_network_that_is_none() -> None:
     """The host is told at construction."""
     with pytest.raises(CallerError, match=r'"10\.0\.0\.0/99" is no network') as raised:

@@ -20,6 +20,9 @@ from saywhy.tools.http.settings import HttpSettings
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
 
+LOCALHOST: Final = "localhost"
+"""The name that stands for every loopback address as well."""
+
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 _SHARED: Final = IPv4Network("100.64.0.0/10")
 
@@ -100,7 +103,11 @@ class Guard:
     def address(self, host: str, port: int, address: str) -> str:
         """Why no connection may be made to an address of a host."""
         kind = kind_of(address)
+        # Only for an address that was written down: a name may lead here against the host's will.
+        name = LOCALHOST if kind == "loopback" and _literal(host) else host
         if not kind or self._all_private or _named(host, port, self._private_hosts):
+            return ""
+        if name != host and _named(name, port, self._private_hosts):
             return ""
         if self._in_networks(address):
             return ""

@@ -1,6 +1,6 @@
 """The table of transforms, and what happens when one of them fails.
 
-A transform of an unknown type leaves the value as it is; `check` reports it. One that fails gives
+A transform of an unknown type leaves the value as it is, with a warning. One that fails gives
 its `fallback`; without one the value stays as it was, or the mapping fails where it is strict.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from saywhy.errors import did_you_mean
 from saywhy.tools.mapping.fallback import fallback_of, literal
 from saywhy.tools.mapping.numeric import NUMERIC, Maker, Transform
 from saywhy.tools.mapping.operators import Condition, condition_of
@@ -58,6 +59,22 @@ def custom(config: Mapping[str, Any]) -> Transform:
     return lambda run, value: call_function(run, name, [value, run.args])
 
 
+def _unknown(kind: Any) -> Transform:
+    """Nothing is done to the value; whoever reads the record is told."""
+    if kind is None:
+        text = "a transform has no `type`; the value stays as it is"
+    else:
+        hint = did_you_mean(str(kind), tuple(TRANSFORMS))
+        text = f'no transform is called "{kind}"; the value stays as it is'
+        text = f"{text} ({hint})" if hint else text
+
+    def leave(run: Run, value: Any) -> Any:
+        run.warn(text)
+        return value
+
+    return leave
+
+
 TRANSFORMS: Final[dict[str, Maker]] = {
     **NUMERIC,
     **TEXTUAL,
@@ -74,7 +91,7 @@ def transform_of(config: Any) -> Transform | None:
     kind = tree.get("type")
     make = TRANSFORMS.get(kind) if isinstance(kind, str) else None
     if make is None:
-        return None
+        return _unknown(kind)
     bare = make(tree)
     instead = fallback_of(tree)
     if instead is None:
