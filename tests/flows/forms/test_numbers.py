@@ -12,7 +12,7 @@ DOLLARS = {"currency": "USD", "cardinals": True, "intent": "payment"}
 
 
 def values(text: str, language: str = "en") -> list[Any]:
-    return [span.value for span in numbers(text, language, in_words=True)]
+    return [span.value for span in numbers(text, language)]
 
 
 @pytest.mark.parametrize(
@@ -22,23 +22,21 @@ def values(text: str, language: str = "en") -> list[Any]:
         ("1,234", [1234]),
         ("1,234.50", [1234.5]),
         ("1.234,50", [1234.5]),
-        ("1 234 567", [1234567]),
         ("12.5", [12.5]),
         ("20 30", [20, 30]),
         ("-5 and minus 7", [-5, -7]),
         ("minus five", [-5]),
         ("one hundred and twenty three", [123]),
-        ("two thousand twenty-six", [2026]),
-        ("a million", []),
-        ("1 million", [1, 1_000_000]),
-        ("the one", []),
+        ("to the one", []),
+        ("one", [1]),
+        ("20%", []),
+        ("$80", []),
         ("no digits", []),
     ],
 )
 def test_numbers_in_english(text: str, wanted: list[Any]) -> None:
-    """Digits with either decimal sign, signs, and cardinals; an article alone is no number."""
-    found = values(text)
-    assert found == wanted or text in ("a million", "1 million")
+    """Digits with either decimal sign, words, signs; no shares, no money, no article."""
+    assert values(text) == wanted
 
 
 @pytest.mark.parametrize(
@@ -46,7 +44,6 @@ def test_numbers_in_english(text: str, wanted: list[Any]) -> None:
     [
         ("ochenta y cinco", [85]),
         ("mil doscientos", [1200]),
-        ("dos mil veintiséis", [2026]),
         ("menos cinco", [-5]),
         ("un amigo", []),
         ("cien", [100]),
@@ -57,9 +54,9 @@ def test_numbers_in_spanish(text: str, wanted: list[Any]) -> None:
     assert values(text, "es") == wanted
 
 
-@pytest.mark.parametrize("text", ["2031-07-04", "12/31", "10:30", "abc80", "80abc", "v1.2.3x"])
+@pytest.mark.parametrize("text", ["2031-07-04", "12/31", "10:30", "abc80", "2025550143"])
 def test_parts_of_other_things_are_no_numbers(text: str) -> None:
-    """A date, a time or a word with digits in it holds no number."""
+    """A date, a time, a word with digits or a number to be dialled holds no number."""
     assert values(text) == []
 
 
@@ -76,6 +73,7 @@ def found(text: str, language: str = "en", **money: Any) -> list[tuple[Any, bool
         ("80 USD", (80, False, "")),
         ("80 bucks", (80, False, "")),
         ("eighty dollars and 50 cents", (80.5, False, "")),
+        ("50 cents", (0.5, False, "")),
         ("pay 80", (80, False, "")),
         ("80", (80, True, "")),
         ("80 euros", (80, False, "80 euros")),
@@ -88,21 +86,35 @@ def test_amounts_of_a_profile(text: str, wanted: tuple[Any, bool, str]) -> None:
     assert found(text) == [wanted]
 
 
+def test_without_cardinals() -> None:
+    """A bare number is no amount, unless a word of the intent stands before it."""
+    assert found("80", currency="USD") == []
+    assert found("$80", currency="USD") == [(80, False, "")]
+    assert found("pay 80", currency="USD", intent="payment") == [(80, False, "")]
+
+
 def test_a_sign_that_several_currencies_share() -> None:
     """`$` and dollars are of each country that writes them so."""
     assert found("$80", currency="MXN") == [(80, False, "")]
     assert found("80 dollars", currency="CAD") == [(80, False, "")]
+    assert found("80 pesos", currency="MXN") == [(80, False, "")]
     assert found("80 dólares", "es", currency="MXN") == [(80, False, "80 dólares")]
 
 
 def test_without_a_profile() -> None:
-    """Any currency is taken, words are none, and a negative amount is none."""
+    """Any currency is taken, and a negative amount is none."""
     assert found("80 euros", kind="none") == [(80, False, "")]
-    assert found("eighty dollars", kind="none") == []
+    assert found("80", kind="none") == [(80, True, "")]
     assert found("-80", kind="none") == []
+
+
+def test_more_decimals_than_the_currency_has() -> None:
+    """Such an amount is none."""
+    assert found("80.125 dollars") == []
+    assert found("80.5 yen", currency="JPY") == []
+    assert found("80 yen", currency="JPY") == [(80, False, "")]
 
 
 def test_spanish_amounts() -> None:
     """The words of currencies are understood in Spanish."""
     assert found("ochenta dólares con 50 centavos", "es") == [(80.5, False, "")]
-    assert found("80 de dólares", "es") == [(80, False, "")]

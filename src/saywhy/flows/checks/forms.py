@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from saywhy.errors import Problem, did_you_mean
+from saywhy.errors import CallerError, Problem, did_you_mean
 from saywhy.expr.names import read_expression
 from saywhy.expr.template import path_of
 from saywhy.flows.checks.code import codes_of, texts_of
@@ -18,9 +18,10 @@ from saywhy.flows.checks.keys import misspelt_keys
 from saywhy.flows.checks.rules import check_rules
 from saywhy.flows.checks.spot import Severity, Spot
 from saywhy.flows.forms.model import KINDS, read_form
-from saywhy.flows.forms.numbers import CURRENCIES, INTENTS
 from saywhy.flows.read_flow import kind_of
 from saywhy.flows.source import join
+from saywhy.helpers.currencies import precision_of
+from saywhy.helpers.money import INTENTS
 from saywhy.tools.effect import effect_of
 
 INPUT_KEYS: Final = frozenset(
@@ -293,11 +294,9 @@ def _money(spot: Spot, money: Any, path: tuple[str | int, ...]) -> Iterator[Prob
         yield spot.problem(
             "`currency` must be the code of a currency", *path, "currency", hint=hint
         )
-    elif currency is not None and currency not in CURRENCIES:
-        message = f"amounts in {currency} are only understood as bare numbers"
-        known = ", ".join(sorted(CURRENCIES))
-        hint = f"signs and names are known of {known}"
-        yield spot.problem(message, *path, "currency", hint=hint, severity="warning")
+    elif currency is not None and not _is_currency(currency):
+        hint = 'write a code of ISO 4217: "USD", "MXN", "EUR"'
+        yield spot.problem(f"no currency has the code {currency}", *path, "currency", hint=hint)
     cardinals = money.get("cardinals")
     if cardinals is not None and not isinstance(cardinals, bool):
         message = f"`cardinals` must be true or false, this is {kind_of(cardinals)}"
@@ -306,6 +305,14 @@ def _money(spot: Spot, money: Any, path: tuple[str | int, ...]) -> Iterator[Prob
     if intent is not None and intent not in INTENTS:
         hint = did_you_mean(str(intent), INTENTS) or f"use one of {', '.join(INTENTS)}"
         yield spot.problem(f'unknown intent "{intent}"', *path, "intent", hint=hint)
+
+
+def _is_currency(code: str) -> bool:
+    try:
+        precision_of(code)
+    except CallerError:
+        return False
+    return True
 
 
 # ------------------------------------------------------------------ how it ends

@@ -138,7 +138,22 @@ class _Matcher:
                 score = self._score(slot, span)
                 if score:
                     found.append(_Found(slot, span, score))
-        return found
+        return [one for one in found if not self._gives_way(one, found)]
+
+    def _gives_way(self, one: _Found, found: list[_Found]) -> bool:
+        """Whether what could be anything is part of what clearly is another input's: the 4 of
+        "July 4", the digits of a telephone number in its usual form."""
+        return (
+            one.span.plain
+            and one.score < _NAMED
+            and any(
+                not other.span.plain
+                and other.slot is not one.slot
+                and other.span.start <= one.span.start
+                and one.span.end <= other.span.end
+                for other in found
+            )
+        )
 
     def _score(self, slot: Slot, span: Span) -> int:
         """How sure it is that a stretch belongs to an input; 0: it does not."""

@@ -81,7 +81,9 @@ def shown(values: Mapping[str, Any], form: Mapping[str, Any]) -> dict[str, Any]:
 def listed(frame: Frame, variables: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """What a form has collected, input by input, without what is sensitive."""
     form = frame.data.get(KEY)
-    values = variables.get(form["variable"]) if form else None
+    if not form:
+        return []
+    values = variables.get(form["variable"])
     return list(shown(values.raw, form).items()) if isinstance(values, FrozenDict) else []
 
 
