@@ -30,8 +30,8 @@ class HttpSettings:
     on that port. None: any."""
     allow_private: bool | tuple[str, ...] = False
     """Which hosts may have private, loopback or link-local addresses: all of them, or those named
-    here as hosts, addresses or networks (`10.1.0.0/16`). `localhost` stands for `127.0.0.1`, `[::1]`
-    and the other loopback addresses as well, where a tool's address is written with one of them."""
+    here as hosts, addresses or networks (`10.1.0.0/16`). `localhost` stands for the loopback
+    addresses as well, where the address of a tool is written with one: `127.0.0.1`, `[::1]`."""
     proxies: str | None = None
     """The address of a proxy, or `environment` for those the environment names. With a proxy it is
     the proxy that looks hosts up, so only addresses written as numbers can be refused."""
