@@ -303,7 +303,7 @@ def _money(spot: Spot, money: Any, path: tuple[str | int, ...]) -> Iterator[Prob
         yield spot.problem(message, *path, "cardinals", hint="write it without quotes")
     intent = money.get("intent")
     if intent is not None and intent not in INTENTS:
-        hint = did_you_mean(str(intent), INTENTS) or f"use one of {', '.join(INTENTS)}"
+        hint = did_you_mean(str(intent), tuple(INTENTS)) or f"use one of {', '.join(INTENTS)}"
         yield spot.problem(f'unknown intent "{intent}"', *path, "intent", hint=hint)
 
 
