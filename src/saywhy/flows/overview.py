@@ -13,6 +13,7 @@ from saywhy.chart.cursor import Cursor, Frame
 from saywhy.chart.model import Charts
 from saywhy.expr.numbers import value_text
 from saywhy.flows.forms import record as forms
+from saywhy.flows.forms.model import sensitive_inputs
 from saywhy.flows.guidance import is_financial
 from saywhy.flows.model import Step
 from saywhy.flows.offers import Offer
@@ -113,6 +114,7 @@ def _asked_in_secret(world: World) -> frozenset[str]:
     steps = [step for flow in world.order for step in flow.walk()]
     asked = (step for step in steps if step.type == "SAY-GET" and step.raw.get("pii"))
     found = {str(step.raw.get("variable") or "") for step in asked} - {""}
+    found.update(name for step in steps for name in sensitive_inputs(step.raw))
     sources = [source for step in steps for source in _sources(step)] if found else []
     before = 0
     while len(found) > before:  # each round finds another name, or is the last

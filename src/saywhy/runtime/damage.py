@@ -18,6 +18,7 @@ from saywhy.chart.model import Charts
 from saywhy.errors import DamagedSession
 from saywhy.flows import outside
 from saywhy.flows.due import Due
+from saywhy.flows.forms.record import Kept
 from saywhy.flows.offers import Offer
 from saywhy.flows.patience import Waits
 from saywhy.messages import Message
@@ -66,6 +67,7 @@ class _FrameData(msgspec.Struct):
     call: int = 0
     rounds: int = 0
     silence: Waits | None = None
+    form: Kept | None = None
     lastAsk: str = ""  # noqa: N815 - the key as it is stored
     lastVariable: str = ""  # noqa: N815
     pii: bool = False

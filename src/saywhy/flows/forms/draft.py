@@ -11,7 +11,7 @@ from saywhy.flows.forms.matching import Fill
 from saywhy.flows.forms.model import Input
 from saywhy.flows.forms.speaking import Talk
 from saywhy.flows.forms.values import problem_with
-from saywhy.values import UNDEFINED, freeze
+from saywhy.values import UNDEFINED, FrozenDict, freeze
 
 
 class Draft:
@@ -60,8 +60,11 @@ class Draft:
         return problem
 
     def put(self, entry: Input, value: Any) -> None:
-        """Store a value in the form's variable."""
-        self.talk.scope.set(self._key(entry.name), value)
+        """Store a value in the form's variable, which is an object whatever was made of it."""
+        scope, root = self.talk.scope, self._key(entry.name)[:2]
+        if not isinstance(scope.peek(root), FrozenDict):
+            scope.set(root, {})
+        scope.set(self._key(entry.name), value)
 
     def drop(self, names: list[str]) -> None:
         """Forget the values of these inputs."""

@@ -118,6 +118,13 @@ def read_form(raw: Mapping[str, Any]) -> Form:
     return Form(str(raw.get("variable") or "form"), tuple(inputs), raw, patience if is_count else 1)
 
 
+def sensitive_inputs(raw: Mapping[str, Any]) -> list[str]:
+    """The names of the inputs of a step that may be sensitive; none for a step that is no form."""
+    if raw.get("type") != "FORM":
+        return []
+    return [entry.name for entry in read_form(raw).inputs if entry.raw.get("pii")]
+
+
 def _input(raw: dict[str, Any], place: int) -> Input:
     kind = raw.get("kind")
     return Input(

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
+import msgspec
+
 from saywhy.chart.cursor import Frame
 from saywhy.chart.machine import Ending
 from saywhy.chart.model import Node
@@ -25,6 +27,36 @@ KEY: Final = "form"
 
 Completion = Literal["open", "completed", "declined", "abandoned", "failed"]
 Recovery = Literal["resumption", "required restart", "unknown-action hold", "none promised"]
+
+
+class Tie(msgspec.Struct):
+    """Words that fit several inputs, as they are kept until the user says which is meant."""
+
+    words: str
+    values: dict[str, Any]
+
+
+class Kept(msgspec.Struct):
+    """What is kept of a form, as it has to be when a session is loaded."""
+
+    at: str
+    step: str
+    variable: str
+    completion: Completion
+    recovery: Recovery
+    phase: Literal["collect", "tie", "confirm", "submit"]
+    asking: str = ""
+    filled: list[str] = []
+    hidden: list[str] = []
+    again: list[str] = []
+    misses: int = 0
+    refusals: int = 0
+    yielded: bool = False
+    question: str = ""
+    found: bool = False
+    tie: Tie | None = None
+    ties: list[Tie] = []
+
 
 TOLD: Final = ("step", "completion", "recovery", "asking", "filled")
 """What hosts and traces see of it."""
