@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 import saywhy.helpers
 from saywhy import Engine
 from saywhy.errors import CallerError
-from saywhy.helpers import CATALOGUE, STANDARD_FUNCTIONS, read_money_amount
+from saywhy.helpers import CATALOGUE, STANDARD_FUNCTIONS, amount_in_answer, read_money_amount
 from saywhy.helpers.examples import text_of_value, value_of
 from saywhy.marks import is_quick
 from saywhy.testing import FakeClock
@@ -211,3 +213,21 @@ async def test_such_a_refusal_reaches_the_author() -> None:
         "input 'a' is of kind 'date': write one of email, phone, amount, number, digits, "
         "identifier, choice, yes-no, text"
     )
+
+
+def test_the_table_of_amounts_in_the_docs_is_right() -> None:
+    """Each row of the page says what the two readers of amounts give."""
+    page = Path(__file__).parents[2] / "docs" / "reference" / "helpers.md"
+    rows = re.findall(r"^\| `(.+?)` \|(.*?)\|(.*?)\|(.*?)\|(.*?)\|$", page.read_text("utf-8"), re.M)
+    rows = [row for row in rows if not any("`" in cell for cell in row[1:])]
+    assert len(rows) >= 5
+    usd: dict[str, Any] = {"currency": "USD"}
+    bare = {**usd, "cardinals": True}
+    for text, *cells in rows:
+        given = [amount_in_answer(text)]
+        given += [
+            read_money_amount(text, one) for one in (usd, bare, {**bare, "intent": "payment"})
+        ]
+        assert [cell.strip() for cell in cells] == ["" if x is None else str(x) for x in given], (
+            text
+        )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any, Final
 
 import msgspec
@@ -39,6 +40,7 @@ AROUND: Final = FILLERS | listed(
 )
 """Words around an amount that leave it the answer."""
 
+_BETWEEN: Final = listed("or to and o a y and/or through - hasta between entre")
 PAYING: Final = listed(
     """pay paying payment pays send sending transfer put towards toward on deposit
     pagar pago pague pagaria abonar abono abonare enviar mandar depositar hacer"""
@@ -77,11 +79,21 @@ def is_amount_answer(text: Any = None, language: Any = "") -> bool:
 def amount_of(text: str, language: str = "") -> Amount | None:
     """The one amount of a text: the one that names a currency, else the only number."""
     found = amounts_in(text, language)
-    if any(one.refused for one in found):
+    if any(one.refused for one in found) or is_range(tokens_of(text), found):
         return None
     named = [one for one in found if one.codes is not None]
     meant = named or found
     return meant[0] if len({one.value for one in meant}) == 1 else None
+
+
+def is_range(tokens: Sequence[Token], found: Sequence[Amount]) -> bool:
+    """Whether another number is linked to one of them: `80 or 90 dollars`."""
+    return any(
+        before.value != behind.value
+        and behind.start - before.end <= 1
+        and all(token.word in _BETWEEN for token in tokens[before.end : behind.start])
+        for before, behind in pairwise(found)
+    )
 
 
 def words_beside(text: str, amounts: Sequence[Amount], allowed: frozenset[str]) -> list[str]:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any, Final
 
 from saywhy.errors import CallerError
-from saywhy.helpers.amounts import AROUND, Amount, amounts_in, as_number, words_beside
+from saywhy.helpers.amounts import (
+    AROUND,
+    Amount,
+    amounts_in,
+    as_number,
+    is_range,
+    words_beside,
+)
 from saywhy.helpers.currencies import MINOR, precision_of
 from saywhy.helpers.options import flag_of, options_of, word_of
 from saywhy.helpers.words import Token, fold, listed, text_of, tokens_of
@@ -28,7 +34,6 @@ INTENTS: Final[Mapping[str, frozenset[str]]] = {
 }
 """What an amount is for → the words that may then stand around a bare number."""
 
-_BETWEEN: Final = listed("or to and o a y and/or through - hasta between entre")
 _DENIED: Final = re.compile(r"\b(?:don't|do not|not|never|won't|can't|cannot|no|nunca|jamas)\b")
 
 
@@ -71,7 +76,7 @@ def money_in(text: str, options: Any = None, language: str = "") -> list[Amount]
     if _is_denied(text, tokens, meant[0]):
         return []
     if named:
-        return [] if _is_range(tokens, found) else meant
+        return [] if is_range(tokens, found) else meant
     return [] if words_beside(text, meant, around) else meant
 
 
@@ -105,13 +110,3 @@ def _is_denied(text: str, tokens: Sequence[Token], one: Amount) -> bool:
         first -= 1
     before = fold(text[tokens[first].start : tokens[one.start].start]).replace("’", "'")
     return _DENIED.search(before) is not None
-
-
-def _is_range(tokens: Sequence[Token], found: Sequence[Amount]) -> bool:
-    """Whether another number is linked to one of them: `80 or 90 dollars`."""
-    return any(
-        before.value != behind.value
-        and behind.start - before.end <= 1
-        and all(token.word in _BETWEEN for token in tokens[before.end : behind.start])
-        for before, behind in pairwise(found)
-    )
