@@ -40,6 +40,14 @@ def ask_model(task: str, **facts: Any) -> Need:
     return Need("model", task, freeze(facts), "reads")
 
 
+def newest_words(facts: Mapping[str, Any]) -> tuple[str, list[Mapping[str, str]]]:
+    """Of what was said since the message that a question names with `since`: the user's newest
+    words, and all that came before them. Sensitive answers are masked in both."""
+    told: list[Mapping[str, str]] = list(facts.get("conversation", ()))
+    last = next((at for at in range(len(told) - 1, -1, -1) if told[at]["role"] == "user"), None)
+    return ("", told) if last is None else (told[last]["content"], told[:last])
+
+
 def text_of(answer: Answer) -> str:
     """What the model said. Raises `ModelFailed` where it failed. spec: flow-engine 8.5"""
     if answer.error is not None:

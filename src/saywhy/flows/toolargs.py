@@ -13,7 +13,7 @@ from typing import Any, Final
 from saywhy.chart.outcome import Answer, Need
 from saywhy.chart.scope import Scope
 from saywhy.errors import InvalidReply
-from saywhy.flows.modelled import Prompt, ask_model
+from saywhy.flows.modelled import Prompt, ask_model, newest_words
 from saywhy.flows.world import World
 from saywhy.host.prompt import DATA_RULE, VALUE_RULES, chat, instructions, user_text
 from saywhy.host.reading import object_in
@@ -51,10 +51,9 @@ def wanted(world: World, tool: Tool, variables: Mapping[str, Any], words: str) -
     return [name for name in tool.properties if name not in known]
 
 
-def asks_for(scope: Scope, tool: Tool, names: list[str], words: str) -> Need:
+def asks_for(scope: Scope, tool: Tool, names: list[str]) -> Need:
     """The question to the model. What was said since the flow began is told when it leaves."""
-    since = scope.kept("first") or 0
-    return ask_model(TASK, tool=tool.id, names=names, input=words, since=since)
+    return ask_model(TASK, tool=tool.id, names=names, since=scope.kept("first") or 0)
 
 
 def prompt(world: World, facts: Mapping[str, Any]) -> Prompt:
@@ -72,9 +71,9 @@ def prompt(world: World, facts: Mapping[str, Any]) -> Prompt:
     )
     about = f"{tool.name}: {tool.description}" if tool.description else tool.name
     lines = [f"tool {about}", *(_line(name, shape) for name, shape in shapes.items())]
-    said = chat(facts.get("conversation") or ())
+    words, said = newest_words(facts)
     form = wrapped(TASK, schema, strict=False)
-    return Prompt(text, user_text(str(facts["input"]), said, "arguments", lines), form)
+    return Prompt(text, user_text(words, chat(said), "arguments", lines), form)
 
 
 def _line(name: str, shape: Any) -> str:

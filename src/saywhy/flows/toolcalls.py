@@ -61,7 +61,7 @@ def _arguments(world: World, node: Node, scope: Scope, tool: Tool | None) -> Any
     wanted = toolargs.wanted(world, tool, variables, words)
     if wanted:
         _note_words(scope)
-        return toolargs.asks_for(scope, tool, wanted, words)
+        return toolargs.asks_for(scope, tool, wanted)
     return _note_names(names, scope, generate(tool, variables, words))
 
 

@@ -180,7 +180,8 @@ class Router(msgspec.Struct, frozen=True, eq=False):
             return Goto("resume")
         text = words(scope)
         if self.world.has_model:
-            return ask_model(analysis.TASK, input=text, stack=self._told(stack))
+            since = stack[0].data.get("first", 0)
+            return ask_model(analysis.TASK, input=text, stack=self._told(stack), since=since)
         match = intent.exact(text, self.world.order)
         if match is None or match.flow.name == stack[-1].name:
             return Goto("resume")

@@ -30,11 +30,7 @@ def with_conversation(
         return need
     since = facts["since"]
     told = [one for one in messages if one.seq >= since][-MOST_MESSAGES:]
-    newest = next((one for one in reversed(told) if one.role == "user"), None)
-    said = [_said(one, masked) for one in told if one is not newest]
-    hidden = newest is not None and newest.pii
-    words = MARK if hidden else masked(str(facts["input"]))
-    more: dict[str, Any] = {**facts, "conversation": said, "input": words}
+    more: dict[str, Any] = {**facts, "conversation": [_said(one, masked) for one in told]}
     return msgspec.structs.replace(need, args=freeze(more))
 
 
