@@ -133,6 +133,8 @@ async def on_a_store(store: Store) -> None:
         assert_type(reply.repeated, bool)
         assert_type(await engine.session("c-1"), Session | None)
         assert_type(await engine.recover(), int)
+        assert_type(await engine.run_due(), int)
+        assert_type(await engine.run_due(1_767_225_600_000, session_id="c-1"), int)
         assert_type(await engine.held(), list[HeldTurn])
         assert_type(await engine.release_held("c1", by="ann"), int)
         assert_type(await engine.abandon_held("c1", by="ann", why="paid by hand"), HeldTurn)
