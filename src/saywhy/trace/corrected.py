@@ -48,7 +48,8 @@ def told(trace: Trace, commit: Commit) -> str:
     """What a step of a correction did, in a sentence; empty for any other step."""
     if kept_in(commit):
         named = [name_of(op.key) for op in commit.ops if op.key[0] not in ("session", "turn")]
-        return f"Kept {', '.join(dict.fromkeys(named))} as it was." if named else "Kept as it was."
+        what = ", ".join(dict.fromkeys(named)) or f"step {_of(trace, commit.seq)}"
+        return f"Kept {what} as it was."
     if commit.flow != CORRECTING or commit.phase == "closed":
         return ""
     made: Any = commit.facts.get("correction")
