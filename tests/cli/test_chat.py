@@ -289,3 +289,32 @@ def test_hints_of_failed_calls_are_masked(run: Run, folder: Path) -> None:
         "hint: t: Tool argument validation failed: n must have at most 2 characters (" in done.err
     )
     assert "4711" not in done.err
+
+
+MODEL = """
+import json
+
+def answer(system, user, schema=None):
+    if "pound" in user:
+        raise OSError("line down")
+    found = "Pay" if "bill" in user else "None"
+    return json.dumps({"flowName": found, "parameters": {}})
+"""
+
+
+def test_a_model_finds_the_flow(run: Run, folder: Path, pay: str) -> None:
+    """Words that are no flow's name; where the model fails, that is told and the chat goes on."""
+    (folder / "model.py").write_text(MODEL)
+    words = "my bill\ncancel\npound\nhello\nthe bill\n"
+    done = run("chat", pay, PLAIN, "--model", "model.py:answer", stdin=words)
+    assert done.out.startswith("How much?\n")
+    assert done.out.endswith("How much?\n")
+    assert "AI task processing failed: AI communication failed: line down" in done.out
+
+
+def test_a_model_that_is_none_begins_nothing(run: Run, pay: str) -> None:
+    """The options are read before the conversation."""
+    done = run("chat", pay, "--model", "nowhere.py:answer", stdin="Pay\n")
+    assert done.code == 2
+    assert "there is no file nowhere.py" in done.err
+    assert done.out == ""

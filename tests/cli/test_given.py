@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from saywhy.cli.given import load_functions, load_object
+from saywhy.cli.given import load_functions, load_model, load_object
 from saywhy.cli.output import described
 from saywhy.errors import CallerError, DefinitionError
 from saywhy.values import UNDEFINED
@@ -84,3 +84,48 @@ def test_an_object_that_is_none(folder: Path, text: str | None, told: str) -> No
     with pytest.raises(DefinitionError) as caught:
         load_object(Path("g.json"))
     assert caught.value.problems[0].render().startswith(told)
+
+
+def test_a_model_of_a_file_or_a_module(folder: Path) -> None:
+    """A function, or an object that answers; the file may import those beside it."""
+    module(folder, "sub/beside_m", "WORD = 'hi'\n")
+    text = (
+        "from __future__ import annotations\n"
+        "from dataclasses import dataclass\n"
+        "from beside_m import WORD\n"
+        "def answer(system, user): return WORD\n"
+        "@dataclass\n"
+        "class Other:\n"
+        "    word: str\n"
+        "    async def ask(self, ask): return self.word\n"
+        "other = Other('x')\n"
+    )
+    module(folder, "sub/host_m", text)
+    assert load_model("sub/host_m.py:answer")("", "") == "hi"
+    assert load_model("sub/host_m.py:other").word == "x"
+    assert load_model(f"{folder / 'sub' / 'host_m.py'}:answer")("", "") == "hi"
+    module(folder, "host_n", "class A:\n    @staticmethod\n    def f(a, b, c): return b\n")
+    assert load_model("host_n:A.f")("", "u", "") == "u"
+
+
+@pytest.mark.parametrize(
+    ("text", "spec", "told"),
+    [
+        ("", "host_w", "--model host_w names no function\n    --model takes FILE.py:NAME"),
+        ("", "host_w.py:", "names no function"),
+        ("", "no_such.py:f", "there is no file no_such.py"),
+        ("", "no_such:f", "there is no module no_such\n    --model takes FILE.py:NAME or MODULE"),
+        ("answer = 1", "host_w.py:answers", 'host_w.py has no answers\n    did you mean "answer"?'),
+        ("f = 1", "host_w.py:f", "--model host_w.py:f: model is a function or a provider, not int"),
+        ("def f(a): pass", "host_w.py:f", "takes 1 arguments by position"),
+        ("1 / 0", "host_w.py:f", "host_w.py cannot be imported: ZeroDivisionError"),
+        ("import no_such_thing", "host_w.py:f", "host_w.py cannot be imported: ModuleNotFound"),
+        ("raise SystemExit", "host_w.py:f", "the module host_w.py ends the program when imported"),
+    ],
+)
+def test_a_model_that_cannot_be_used(folder: Path, text: str, spec: str, told: str) -> None:
+    """Known before the conversation begins."""
+    module(folder, "host_w", text + "\n")
+    with pytest.raises(CallerError) as caught:
+        load_model(spec)
+    assert told in described(caught.value)

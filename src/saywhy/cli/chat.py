@@ -20,6 +20,7 @@ from saywhy.cli.options import (
     Files,
     FunctionsOption,
     GlobalsOption,
+    ModelOption,
     PrivateOption,
     SessionOption,
     StoreOption,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from saywhy.runtime.engine import Engine
 
 USER = "user"
+MODEL_MS = 30_000
+"""Whoever types has more patience than a program: a model on the same machine is slow at first."""
 
 
 def chat(
@@ -49,6 +52,7 @@ def chat(
     ] = None,
     store: StoreOption = None,
     functions: FunctionsOption = None,
+    model: ModelOption = None,
     globals: GlobalsOption = None,
     cargo: CargoOption = None,
     guidance: Annotated[
@@ -70,7 +74,7 @@ def chat(
 
     from saywhy.cli.given import Given
 
-    given = Given.of(functions, globals, cargo)
+    given = Given.of(functions, globals, cargo, model)
     path = store_path(store)
     engine = engine_of(
         files, given, path, guidance=guidance, expressions=expressions, private=private or ()
@@ -110,6 +114,8 @@ def engine_of(
         flows=[str(file) for file in files],
         functions=given.functions,
         globals=given.globals,
+        model=given.model,
+        ai_timeout=MODEL_MS,
         guidance={"enabled": guidance},
         language=language,
         logger=_Warnings(),

@@ -1,20 +1,23 @@
-"""What a program would hand over, taken from the command line: functions, globals, cargo."""
+"""What a program would hand over, taken from the command line: functions, data, a model."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from saywhy.errors import CallerError, DefinitionError, Place, Problem, did_you_mean
 from saywhy.values import untagged
 
 Functions = dict[str, Callable[..., Any]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +27,22 @@ class Given:
     functions: Functions | None = None
     globals: dict[str, Any] | None = None
     cargo: dict[str, Any] | None = None
+    model: Any = None
 
     @classmethod
     def of(
-        cls, functions: str | None = None, globals: Path | None = None, cargo: Path | None = None
+        cls,
+        functions: str | None = None,
+        globals: Path | None = None,
+        cargo: Path | None = None,
+        model: str | None = None,
     ) -> Given:
         """What the options name. Raises `CallerError` and `DefinitionError`."""
         return cls(
             load_functions(functions) if functions else None,
             load_object(globals) if globals else None,
             load_object(cargo) if cargo else None,
+            load_model(model) if model else None,
         )
 
 
@@ -44,21 +53,44 @@ def load_functions(spec: str) -> Functions:
     without NAME it is the module itself.
     """
     module_name, _, name = spec.partition(":")
-    found: Any = _import(module_name)
-    for part in name.split(".") if name else ():
-        known = [each for each in dir(found) if not each.startswith("_")]
-        if not hasattr(found, part):
-            raise CallerError(
-                f"{module_name} has no {part}",
-                hint=did_you_mean(part, known) or "--functions takes MODULE:NAME",
-            )
-        found = getattr(found, part)
-    functions = _functions_in(found)
+    usage = "--functions takes MODULE:NAME"
+    functions = _functions_in(_named(_import(module_name, usage), module_name, name, usage))
     wrong = [key for key, value in functions.items() if not callable(value)]
     if wrong or not functions:
         what = f"{wrong[0]} in it is no function" if wrong else "there is no function in it"
         raise CallerError(f"--functions {spec}: {what}", hint='a dict like {"name": function}')
     return functions
+
+
+def load_model(spec: str) -> Any:
+    """The function or provider behind `FILE.py:NAME` or `MODULE:NAME`.
+
+    Raises `CallerError` for what is neither, before a conversation begins.
+    """
+    from saywhy.models.callback import provider_of
+
+    module_name, _, name = spec.rpartition(":")
+    usage = "--model takes FILE.py:NAME or MODULE:NAME"
+    if not module_name or not name:
+        raise CallerError(f"--model {spec} names no function", hint=usage)
+    load = _import_file if module_name.endswith(".py") else _import
+    found = _named(load(module_name, usage), module_name, name, usage)
+    try:
+        provider_of(found)
+    except CallerError as error:
+        raise CallerError(f"--model {spec}: {error}", hint=error.hint) from None
+    return found
+
+
+def _named(found: Any, module_name: str, name: str, usage: str) -> Any:
+    """What a dotted name stands for in a module; the module itself without a name."""
+    for part in name.split(".") if name else ():
+        known = [each for each in dir(found) if not each.startswith("_")]
+        if not hasattr(found, part):
+            hint = did_you_mean(part, known) or usage
+            raise CallerError(f"{module_name} has no {part}", hint=hint)
+        found = getattr(found, part)
+    return found
 
 
 def _functions_in(found: Any) -> Functions:
@@ -78,21 +110,45 @@ def _functions_in(found: Any) -> Functions:
     }
 
 
-def _import(module_name: str) -> ModuleType:
+def _import(module_name: str, usage: str) -> ModuleType:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        return importlib.import_module(module_name)
+        return _loaded(module_name, partial(importlib.import_module, module_name))
     except ModuleNotFoundError as error:
-        if error.name and module_name.startswith(error.name):
-            hint = "--functions takes MODULE:NAME; the current folder is searched first"
-            raise CallerError(f"there is no module {module_name}", hint=hint) from error
-        raise _broken(module_name, error) from error
+        hint = f"{usage}; the current folder is searched first"
+        raise CallerError(f"there is no module {module_name}", hint=hint) from error
+
+
+def _import_file(path: str, usage: str) -> ModuleType:
+    """The module in a file, which may import those beside it."""
+    file = Path(path)
+    if not file.is_file():
+        raise CallerError(f"there is no file {path}", hint=usage)
+    folder = str(file.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    assert spec is not None and spec.loader is not None, "a file that ends in .py has a loader"
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(file.stem, module)  # as dataclasses in it look for themselves there
+    _loaded(path, partial(spec.loader.exec_module, module))
+    return module
+
+
+def _loaded(name: str, load: Callable[[], T]) -> T:
+    """What loading gives. `ModuleNotFoundError` is passed on where it is this very module."""
+    try:
+        return load()
+    except ModuleNotFoundError as error:
+        if error.name and name.startswith(error.name):
+            raise
+        raise _broken(name, error) from error
     except Exception as error:
-        raise _broken(module_name, error) from error
+        raise _broken(name, error) from error
     except SystemExit as error:
-        raise CallerError(f"the module {module_name} ends the program when imported") from error
+        raise CallerError(f"the module {name} ends the program when imported") from error
 
 
 def _broken(module_name: str, error: Exception) -> CallerError:

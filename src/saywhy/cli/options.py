@@ -36,6 +36,14 @@ FunctionsOption = Annotated[
         help="A dict of functions, or a module or class with functions.",
     ),
 ]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="FILE.py:NAME",
+        help="A function that answers for a language model; 30 seconds for each answer.",
+    ),
+]
 GlobalsOption = Annotated[
     Path | None,
     typer.Option("--globals", metavar="FILE", help="Global variables, a JSON or YAML object."),
