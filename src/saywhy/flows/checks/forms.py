@@ -46,6 +46,7 @@ OWN_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
 _NAME: Final = re.compile(r"[A-Za-z_$][\w$]*\Z")
 _REGION: Final = re.compile(r"[A-Z]{2}\Z")
 _CURRENCY: Final = re.compile(r"[A-Z]{3}\Z")
+_OF_INPUTS: Final = ("digits", "pii", "asSpoken", "value", "prompt", "choices", "money", "when")
 _RETRIES: Final = ("retryDelay", "retryStrategy", "retryOnConditions")
 
 
@@ -352,6 +353,8 @@ def _misplaced(spot: Spot) -> Iterator[Problem]:
     """Keys of any step that a form has elsewhere."""
     places: dict[str, tuple[str, Severity]] = {
         "inputValidation": ("write it into the input that it checks", "error"),
+        **dict.fromkeys(_OF_INPUTS, ("write it into the input that it is about", "error")),
+        "timeout": ("a form waits as long as its flow does: see `inactivity` of the flow", "error"),
         "tool": ('write "submit": {"tool": …}', "error"),
         "args": ('write "submit": {"tool": …, "args": …}', "error"),
         "onFail": ("write it into `submit`, whose call may fail", "error"),

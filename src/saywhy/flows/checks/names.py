@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from saywhy.errors import Problem, did_you_mean
 from saywhy.expr.names import JAVASCRIPT_GLOBALS, RESERVED_GLOBALS, Reading, read_expression
@@ -258,10 +258,15 @@ class NameCheck:
 
     def _validator(self, spot: Spot) -> None:
         """Remember a validator nobody could check; `checks.repair` judges it by known functions."""
-        name = object_of(spot.get("inputValidation")).get("customValidator")
-        if isinstance(name, str) and self.known.functions is None:
-            path = ("inputValidation", "customValidator")
-            self.missing_functions.setdefault(name, spot.problem("", *path))
+        places: list[tuple[Any, tuple[str | int, ...]]] = [(spot.step.raw, ())]
+        if spot.step.type == "FORM":
+            inputs = enumerate(list_of(spot.get("inputs")))
+            places = [(object_of(entry), ("inputs", index)) for index, entry in inputs]
+        for owner, path in places:
+            name = object_of(owner.get("inputValidation")).get("customValidator")
+            if isinstance(name, str) and self.known.functions is None:
+                at = (*path, "inputValidation", "customValidator")
+                self.missing_functions.setdefault(name, spot.problem("", *at))
 
     def _reserved(self, spot: Spot) -> Iterator[Problem]:
         variable = spot.get("variable")

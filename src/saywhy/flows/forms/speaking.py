@@ -75,7 +75,7 @@ class Talk(msgspec.Struct, frozen=True):
 
     def _pose(self, kept: dict[str, Any], text: str, node: Node, name: str, pii: bool) -> Need:
         scope = self.scope
-        guided = not kept["misses"]
+        guided = not kept["misses"] and not kept.get("refusals")
         asking.pose(self.world, scope, text, guided=guided)
         scope.keep("lastAsk", self.node.id)
         kept.pop("question", None)
