@@ -380,6 +380,32 @@ async def test_a_loop_takes_up_what_a_crash_left() -> None:
     await until_it_says(engine, ["Still there?"])
 
 
+async def test_a_loop_does_not_wait_for_a_slow_turn() -> None:
+    """While one conversation's turn of silence takes long, others are looked after."""
+    clock = FakeClock()
+    goes_on = asyncio.Event()
+
+    async def note(_args: Any) -> str:
+        await goes_on.wait()
+        return "noted"
+
+    slow = {"after": 1000, "then": use("note", variable="n")}
+    main = flow(ask("size", "Size?", timeout=slow), ask("more", "{{n}}?"))
+    tool = {**local_tool("note"), "effect": "repeatable"}
+    options = {"tools": [tool], "functions": {"note": note}}
+    other = flow(ask("x", "X?", timeout={"after": 8_000, "max": 1}), name="Other")
+    engine = engine_on(MemoryStore(clock), clock, main, other, **options)
+    await engine.take_turn("c1", "Main", message_id="m1", user_id="ann")
+    await engine.take_turn("c2", "Other", message_id="m1", user_id="bob")
+    await until_it_says(engine, ["X?"])
+    assert engine.store is not None
+    assert (await engine.store.turns("c1"))[1].status == "running"
+    goes_on.set()
+    clock.advance(31)
+    await engine.recover()
+    assert await sent(engine) == ["X?", "noted?"]
+
+
 async def test_a_loop_wants_a_pause() -> None:
     """A loop that never rests is refused."""
     engine, _ = await begun()
