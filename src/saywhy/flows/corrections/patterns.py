@@ -130,4 +130,4 @@ def _folded(letter: str) -> str:
 
 def cleaned(value: str) -> str:
     """A value without the marks around it that belong to the sentence."""
-    return value.strip().strip("\"'“”«»").rstrip(",;!?").removesuffix(".").strip()
+    return value.strip().rstrip(",;!?.").strip("\"'“”«» ")
