@@ -25,8 +25,16 @@ MAIN = flow(
 )
 
 
+def paid(given: Any) -> dict[str, str]:
+    return {"id": "p1"}
+
+
+def fine(given: Any) -> str:
+    return "ok"
+
+
 async def conversation(*words: str, **functions: Any) -> Session:
-    known = {"pay": lambda given: {"id": "p1"}, "refund": lambda given: "ok", **functions}
+    known = {"pay": paid, "refund": fine, **functions}
     tools = [local_tool("pay", effect="once"), local_tool("refund", effect="once")]
     return await talk(engine_of(MAIN, tools=tools, functions=known), "Main", "50", "Ana", *words)
 
@@ -76,7 +84,7 @@ async def test_a_refusal_says_why() -> None:
     plain = flow(ask("a"), use("pay", args={"a": "{{a}}"}), ask("b"), corrections=True)
     tools = [local_tool("pay", effect="once")]
     lines = Lines()
-    engine = engine_of(plain, tools=tools, functions={"pay": lambda given: 1}, logger=lines)
+    engine = engine_of(plain, tools=tools, functions={"pay": fine}, logger=lines)
     session = await talk(engine, "Main", "1", "no, the a is 2")
     why = "pay was called with it, and its step declares no undo"
     assert any(f"These words correct a. It was not made: {why}." in line for line in story(session))
