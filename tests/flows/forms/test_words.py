@@ -27,6 +27,13 @@ from saywhy.flows.forms.words import pattern, words_of, yes_or_no
         ("yesterday", "en", None),
         ("", "en", None),
         ("sí", "en", None),
+        ("sim, por favor", "pt", True),
+        ("não, obrigado", "pt", False),
+        ("oui, merci", "fr", True),
+        ("non", "fr", False),
+        ("ja, bitte", "de", True),
+        ("nein danke", "de", False),
+        ("nein, 90", "de", None),
     ],
 )
 def test_yes_or_no(text: str, language: str, wanted: bool | None) -> None:

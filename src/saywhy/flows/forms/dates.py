@@ -45,11 +45,13 @@ Made = tuple[int, int, date]
 
 def dates(text: str, language: str, now_ms: float) -> list[Span]:
     """The dates in a text, in its order."""
+    day_first = language[:2] != "en"
     language = "es" if language[:2] == "es" else "en"
     today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
     found: list[Span] = []
-    for reader in _READERS:
-        for start, end, day in reader(text, language, today):
+    numeric = [_numeric(text, day_first=day_first, today=today)]
+    for made in [*(reader(text, language, today) for reader in _READERS), *numeric]:
+        for start, end, day in made:
             span = Span(start, end, day.isoformat(), plain=False)
             if not any(span.overlaps(other) for other in found):
                 found.append(span)
@@ -63,12 +65,13 @@ def _iso(text: str, language: str, today: date) -> Iterator[Made]:
             yield match.start(), match.end(), day
 
 
-def _numeric(text: str, language: str, today: date) -> Iterator[Made]:
+def _numeric(text: str, *, day_first: bool, today: date) -> Iterator[Made]:
+    """`12/31` in English, `31/12` and `31.12.2031` in other languages."""
     for match in _NUMERIC.finditer(text):
         if match[3] is None and "." in match[0]:
             continue  # 3.5 is a number
         first, second = int(match[1]), int(match[2])
-        month, day = (second, first) if language == "es" else (first, second)
+        month, day = (second, first) if day_first else (first, second)
         made = _dated(match[3], month, day, today)
         if made is not None:
             yield match.start(), match.end(), made
@@ -128,7 +131,6 @@ def _weekday(text: str, language: str, today: date) -> Iterator[Made]:
 _READERS: Final[tuple[Callable[[str, str, date], Iterator[Made]], ...]] = (
     _iso,
     _spelled,
-    _numeric,
     _near,
     _in_some_days,
     _weekday,

@@ -21,6 +21,8 @@ from saywhy.flows.forms.words import Words, bare, pattern, words_of, yes_or_no
 
 MAX_READ: Final = 600
 """Characters of an answer that are looked at; a longer one can only be a text."""
+MAX_SPANS: Final = 12
+"""Values of one kind in one answer that are looked at."""
 MAX_NAME_WORDS: Final = 6
 
 _PLAIN, _CLEAR, _ASKED, _NAMED = 2, 6, 5, 20
@@ -134,7 +136,7 @@ class _Matcher:
         found: list[_Found] = []
         for slot in self.slots:
             is_asked = slot is self.asked
-            for span in spans_of(slot.entry, self.given, asked=is_asked):
+            for span in spans_of(slot.entry, self.given, asked=is_asked)[:MAX_SPANS]:
                 score = self._score(slot, span)
                 if score:
                     found.append(_Found(slot, span, score))

@@ -1,6 +1,7 @@
 """Words that mean the same in every form: yes, no, a correction, a number, a connecting word.
 
-By language; a language without words of its own uses the English ones.
+By language; a language without words of its own uses the English ones. English and Spanish are
+whole; of Portuguese, French and German there is what agreeing and correcting takes.
 """
 
 from __future__ import annotations
@@ -93,7 +94,66 @@ SPANISH: Final = Words(
     either="o",
 )  # fmt: skip
 
-_TABLES: Final = {"en": ENGLISH, "es": SPANISH}
+PORTUGUESE: Final = msgspec.structs.replace(
+    SPANISH,
+    yes=("sim", "claro", "correto", "certo", "isso", "confirmo", "pode ser", "com certeza", "ok"),
+    no=("não", "nao", "nunca", "de jeito nenhum", "agora não"),
+    polite=("por favor", "obrigado", "obrigada", "está bem", "perfeito"),
+    corrects=("não", "nao", "desculpe", "quis dizer", "quero dizer", "na verdade", "melhor",
+              "mude", "muda", "mudar", "errado", "que seja"),
+    changes=("mudar", "mude", "muda", "corrigir", "corrija", "alterar", "altere", "errado",
+             "errada", "está mal"),
+    joins=("é", "são", "a", "o", "de", "será", "seja", "por", "número", "não", "que", "para"),
+    articles=("o", "a", "os", "as", "meu", "minha", "um", "uma"),
+    wonders=("o que", "que", "por que", "como", "quando", "onde", "quem", "qual", "quanto"),
+    leads=("meu nome é", "o nome é", "me chamo", "sou", "para", "a", "de"),
+    either="ou",
+)  # fmt: skip
+
+FRENCH: Final = msgspec.structs.replace(
+    SPANISH,
+    yes=("oui", "ouais", "d'accord", "c'est ça", "c'est bon", "exact", "je confirme",
+         "bien sûr", "ok", "allez-y"),
+    no=("non", "pas du tout", "jamais", "pas maintenant"),
+    polite=("s'il vous plaît", "s'il te plaît", "merci", "parfait", "très bien"),
+    corrects=("non", "pardon", "désolé", "je voulais dire", "plutôt", "en fait", "changez",
+              "change", "changer", "faux"),
+    changes=("changer", "changez", "change", "corriger", "corrigez", "modifier", "modifiez",
+             "faux", "fausse"),
+    joins=("est", "sont", "à", "le", "la", "de", "sera", "soit", "par", "numéro", "non", "pour"),
+    articles=("le", "la", "les", "mon", "ma", "un", "une"),
+    wonders=("quoi", "que", "qu'est-ce", "pourquoi", "comment", "quand", "où", "qui", "quel",
+             "quelle", "combien"),
+    leads=("je m'appelle", "mon nom est", "le nom est", "je suis", "pour", "à", "c'est"),
+    either="ou",
+)  # fmt: skip
+
+GERMAN: Final = msgspec.structs.replace(
+    ENGLISH,
+    yes=("ja", "jawohl", "genau", "richtig", "stimmt", "korrekt", "klar", "gerne", "okay", "ok",
+         "in ordnung", "bestätigt"),
+    no=("nein", "nö", "nicht", "niemals", "lieber nicht", "jetzt nicht"),
+    polite=("bitte", "danke", "vielen dank", "das", "passt", "gut", "perfekt"),
+    corrects=("nein", "nicht", "doch", "entschuldigung", "ich meine", "ich meinte", "lieber",
+              "eigentlich", "ändere", "ändern", "falsch", "sondern"),
+    changes=("ändern", "ändere", "ändern sie", "korrigieren", "korrigiere", "falsch",
+             "stimmt nicht"),
+    joins=("ist", "sind", "auf", "an", "der", "die", "das", "soll", "sein", "nummer", "nein",
+           "für"),
+    articles=("der", "die", "das", "den", "mein", "meine", "ein", "eine"),
+    wonders=("was", "wie", "warum", "wann", "wo", "wer", "welche", "welcher", "welches",
+             "wieso"),
+    leads=("ich heiße", "mein name ist", "der name ist", "ich bin", "an", "für"),
+    either="oder",
+)  # fmt: skip
+
+_TABLES: Final = {
+    "en": ENGLISH,
+    "es": SPANISH,
+    "pt": PORTUGUESE,
+    "fr": FRENCH,
+    "de": GERMAN,
+}
 _EDGES: Final = re.compile(r"^[\s.,;:!?¡¿\"']+|[\s.,;:!?¡¿\"']+$")
 
 
