@@ -104,6 +104,9 @@ def test_other_words_are_answers(text: str) -> None:
         ("Vorgangabbrechen", "de", None),
         ("cancel", "DE", "cancel"),
         ("annulla", "it", None),
+        ("Cancel.", "en", "cancel"),
+        ("¡Cancelar!", "es", "cancel"),
+        ("...", "en", None),
     ],
 )
 def test_words_as_people_write_them(text: str, language: str, command: str | None) -> None:

@@ -56,6 +56,17 @@ async def test_a_conversation_passes(play: Play) -> None:
     assert (result.passed, result.failures, result.not_run) == (True, (), "")
 
 
+async def test_standard_functions_are_there_where_they_are_asked_for(play: Play) -> None:
+    """Only with the switch, and behind a function of the scenario with the same name."""
+    steps = [say("{{last4('4111 1111 1111 1234')}}")]
+    own = {"last4": {"kind": "constant", "value": "own"}}
+    turn = {"expect": {"response": "1234"}}
+    assert (await play(steps, turn, standard_functions=True)).passed
+    assert not (await play(steps, turn)).passed
+    result = await play(steps, turn, standard_functions=True, functions=own)
+    assert told(result) == [(1, "response", "1234", "own")]
+
+
 @pytest.mark.parametrize(
     ("expect", "failure"),
     [

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from saywhy.errors import CallerError
+from saywhy.helpers import At, validate_otp
 from saywhy.testing.clock import FakeClock
 from saywhy.testing.scenario_functions import ScriptedError, function_from_data, text_of
 from saywhy.values import UNDEFINED
@@ -82,6 +83,18 @@ def test_set_cargo() -> None:
     cargo: dict[str, Any] = {}
     assert make(kind="set_cargo", key="k", value="v")(cargo) is True
     assert cargo == {"k": "v"}
+
+
+def test_one_time_code() -> None:
+    """The code is noted as `validateOTP` wants it, in the last argument, whichever they are."""
+    cargo: dict[str, Any] = {}
+    send = make(kind="one_time_code", code="271828")
+    assert send("account", "+15550100", cargo) == {"success": True}
+    at = At(cargo["otpTimestamp"])
+    assert validate_otp("111111", cargo, context=at) is False
+    assert validate_otp("271828", cargo, context=at) is True
+    with pytest.raises(ScriptedError, match="needs an object to be noted in, as last argument"):
+        send("account", "+15550100")
 
 
 def test_unknown_kinds_are_told() -> None:

@@ -18,6 +18,8 @@ from saywhy.flows.wording.words import Words
 
 ORDER: Final = ("cancel", "help", "status", "switch", "continue")
 NOUN: Final = "flow"
+AROUND: Final = " .!¡"
+"""What may stand around a command: a call that is written down by a machine ends in a full stop."""
 """The key under which a host adds words for "flow"."""
 
 
@@ -70,7 +72,7 @@ class CommandWords:
 
     def detect(self, text: str, language: str | None, enabled: Collection[str]) -> str | None:
         """The command that `text` is, or None. A sentence counts when it names the flow as well."""
-        said = folded(text)
+        said = folded(text).strip(AROUND)
         tag = self._tag(language)
         known = self._known.get(tag)
         if known is None:

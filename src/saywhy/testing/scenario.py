@@ -146,7 +146,7 @@ class _Player:
         return Engine(
             flows=[*files, *scenario.flows],
             tools=[self._with_base(tool) for tool in scenario.tools],
-            functions={**(world.functions or {}), **own},
+            functions={**_standard(scenario), **(world.functions or {}), **own},
             globals={**(world.globals or {}), **scenario.globals},
             model=self.model,
             intent_detection=options.get("intent_detection") or "single-call",
@@ -231,6 +231,14 @@ class _Player:
     async def _pass(self, ms: float) -> None:
         if isinstance(self.clock, FakeClock):
             await self.clock.sleep(ms / 1000)
+
+
+def _standard(scenario: Scenario) -> Mapping[str, Callable[..., Any]]:
+    if not scenario.standard_functions:
+        return {}
+    from saywhy.helpers import STANDARD_FUNCTIONS
+
+    return STANDARD_FUNCTIONS
 
 
 def _clock_of_today() -> FakeClock:

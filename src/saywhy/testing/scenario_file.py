@@ -21,7 +21,8 @@ from saywhy.values import untagged
 SUFFIXES: Final = (".json", ".yaml", ".yml")
 SCENARIO_KEYS: Final = (
     *("id", "title", "covers", "basis", "quirk", "reference_bug", "why"),
-    *("files", "flows", "tools", "functions", "globals", "cargo", "language", "engine"),
+    *("files", "flows", "tools", "functions", "standard_functions"),
+    *("globals", "cargo", "language", "engine"),
     *("ai", "http", "record_headers", "turns"),
 )
 TURN_KEYS: Final = (
@@ -82,6 +83,8 @@ class Scenario:
     flows: tuple[Any, ...] = ()
     tools: tuple[Any, ...] = ()
     functions: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    standard_functions: bool = False
+    """Whether the library's functions for flows are there, beside those of the scenario."""
     globals: Mapping[str, Any] = field(default_factory=dict[str, Any])
     cargo: Mapping[str, Any] = field(default_factory=dict[str, Any])
     language: str | None = None
@@ -216,6 +219,7 @@ class _Reader:
             flows=self._definitions(item, "flows"),
             tools=self._definitions(item, "tools"),
             functions=untagged(self._object(item, "functions", "/functions")),
+            standard_functions=self._switch(item, "standard_functions", "/standard_functions"),
             globals=untagged(self._object(item, "globals", "/globals")),
             cargo=untagged(self._object(item, "cargo", "/cargo")),
             language=item.get("language"),

@@ -7,6 +7,7 @@ in docs/reference/scenario-files.md
 from __future__ import annotations
 
 import copy
+import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -161,6 +162,19 @@ def _set_cargo(spec: Mapping[str, Any], clock: Clock) -> Function:
     return write
 
 
+def _one_time_code(spec: Mapping[str, Any], clock: Clock) -> Function:
+    digest = hashlib.sha256(str(spec["code"]).encode()).hexdigest()
+
+    def send(*args: Any) -> dict[str, Any]:
+        box: Any = args[-1] if args else None
+        if not isinstance(box, dict):
+            raise ScriptedError("a one-time code needs an object to be noted in, as last argument")
+        box.update(otpHash=digest, otpTimestamp=round(clock.now()))
+        return {"success": True}
+
+    return send
+
+
 _KINDS: Final[dict[str, Callable[[Mapping[str, Any], Clock], Function]]] = {
     "constant": _constant,
     "echo": _echo,
@@ -173,4 +187,5 @@ _KINDS: Final[dict[str, Callable[[Mapping[str, Any], Clock], Function]]] = {
     "slow": _slow,
     "valid_if": _valid_if,
     "set_cargo": _set_cargo,
+    "one_time_code": _one_time_code,
 }
