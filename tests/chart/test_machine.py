@@ -11,7 +11,7 @@ from saywhy.chart.cursor import Cursor
 from saywhy.chart.failure import AwaitedFailed, StepFailed
 from saywhy.chart.machine import Language, Limits, Step, advance, cancel, open_frame
 from saywhy.chart.model import Chart, Charts, Node
-from saywhy.chart.outcome import Answer, BranchAnswer, Call, Fail, Goto, Need, Return, Rewind
+from saywhy.chart.outcome import Answer, BranchAnswer, Call, Fail, Goto, Need, Return
 from saywhy.chart.scope import Scope, Suspend
 from saywhy.errors import CallerError, DamagedSession, RunError, TooManySteps
 
@@ -495,41 +495,3 @@ def test_a_step_that_gives_up_says_why(play: Any) -> None:
     with pytest.raises(StepFailed, match="enough"):
         play.start("bad")
     assert play.steps[-1].to == "fail"
-
-
-def test_a_step_may_go_back(play: Any) -> None:
-    """All frames above the named one close; it is entered at the node, as if it waited nowhere."""
-    outer = play.chart("outer", first=setter("a", 1), ask=asker("answer"), last=setter("b", 2))
-
-    def back(s: Scope) -> Rewind:
-        s.set(("state", "went"), True)
-        return Rewind(s.cursor.frames[0].id, "first", "gone back", {"kept": 1})
-
-    play.chart("above", back=back)
-    play.chart("middle", call=caller("above"))
-    assert play.start("outer").kind == "user"
-    open_frame(play.cursor, play.charts.find("middle"), Call("middle", "state"))
-    need = play.go()
-    assert need is not None and need.kind == "user"
-    (frame,) = play.cursor.frames
-    assert (frame.name, frame.at, frame.data) == (outer.name, "ask", {"kept": 1})
-    steps = [one.node for one in play.commits if one.phase != "closed"]
-    assert steps == ["first", "ask", "call", "back", "first", "ask"]
-    assert next(one.to for one in play.commits if one.node == "back") == "rewind"
-    assert play.variables()["went"] is True
-
-
-@pytest.mark.parametrize(
-    ("outcome", "problem"),
-    [
-        (Rewind(99, "first"), "there is no frame 99 below the one that goes back"),
-        (Rewind(1, "nowhere"), 'chart outer has no node "nowhere"'),
-    ],
-)
-def test_there_must_be_a_way_back(play: Any, outcome: Rewind, problem: str) -> None:
-    """Going back to what is not there fails the step, and says what is missing."""
-    play.chart("above", back=lambda s: outcome)  # pyright: ignore[reportUnknownLambdaType]
-    play.chart("outer", first=caller("above"))
-    with pytest.raises(StepFailed) as caught:
-        play.start("outer")
-    assert problem in str(caught.value)
