@@ -28,6 +28,16 @@ _SCALES: Final = {
 _POINT: Final = {"point", "dot", "punto", "coma", "comma"}
 _AND: Final = {"and", "con", "y", "&"}
 _HALF: Final = {"half", "medio", "media"}
+_HOURS: Final = {"am", "pm", "a.m", "p.m", "o'clock", "hours", "horas"}
+_MONTHS: Final = listed(
+    """january february march april may june july august september october november december
+    enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"""
+)
+_BEFORE_ONE: Final = listed(
+    "the this that first second third last which no each any every another other next right"
+)
+"""Words before a `one` that stands for a thing."""
+_COINS: Final = {"dollar", "buck", "euro", "pound", "peso"}
 _PERCENT: Final = {"percent", "%", "porciento", "percentage"}
 MOST_DIGITS: Final = 9
 """Digits of an amount that is written without separators; more are some other number."""
@@ -121,13 +131,47 @@ def amounts_in(text: str, language: str = "") -> tuple[Amount, ...]:
     found: list[Amount] = []
     at = 0
     while at < len(tokens):
-        amount = _amount_at(tokens, at, tongue)
+        amount = _one_of(tokens, at) or _amount_at(tokens, at, tongue)
         if amount is None:
             at += 1
+        elif _is_no_amount(tokens, amount):
+            at = amount.end
         else:
             found.append(amount)
             at = amount.end
     return tuple(found)
+
+
+def _one_of(tokens: Sequence[Token], at: int) -> Amount | None:
+    """`a dollar`, `half a dollar`, `a dollar fifty`."""
+    half = tokens[at].word == "half"
+    place = at + half
+    if place + 1 >= len(tokens) or tokens[place].word != "a":
+        return None
+    if tokens[place + 1].word not in _COINS:  # "a real person" speaks of no money of Brazil
+        return None
+    named = named_at(tokens, place + 1)
+    if named is None:
+        return None
+    value = Decimal("0.5") if half else Decimal(1)
+    value, end, codes = _with_cents(tokens, value, named[1], "en", named[0])
+    return Amount(value, at, end, codes)
+
+
+def _is_no_amount(tokens: Sequence[Token], amount: Amount) -> bool:
+    """Whether a number is a time of day, a day of a month or an article."""
+    if amount.codes is not None:
+        return False
+    before = tokens[amount.start - 1].word if amount.start else ""
+    behind = [token.word for token in tokens[amount.end : amount.end + 2]]
+    if behind[:1] and behind[0] in _HOURS:
+        return True
+    if before in _MONTHS or (behind[:1] == ["de"] and behind[-1] in _MONTHS):
+        return True
+    word = tokens[amount.start].word
+    if amount.end - amount.start > 1 or word not in {"one", "un", "una"}:
+        return False
+    return before in _BEFORE_ONE or (word != "one" and bool(behind))
 
 
 def _amount_at(tokens: Sequence[Token], at: int, tongue: str) -> Amount | None:

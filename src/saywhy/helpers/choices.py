@@ -32,7 +32,8 @@ _ORDINALS: Final = frozenset(
 _LAST: Final = listed("""last ultimo ultima""")
 _AROUND: Final = FILLERS | listed(
     """the a number option choice item i i'd i'll want take would like pick choose go with prefer
-    la el lo los las numero opcion quiero quisiera prefiero escojo elijo tomo me quedo con"""
+    la el lo los las numero opcion quiero quisiera prefiero escojo elijo tomo me quedo con
+    press say marque oprima"""
 )
 _NOT: Final = listed("""not except excepto menos isn't don't no""")
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from saywhy.helpers.identifiers import Reading
 from saywhy.helpers.numerals import tongue_of
-from saywhy.helpers.spelling import split_tokens, unit_at
+from saywhy.helpers.spelling import Unit, split_tokens, unit_at
 from saywhy.helpers.words import Token, listed, text_of
 
 _SHAPE: Final = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
@@ -38,6 +38,11 @@ _LEADS: Final = listed(
     """my mi i'm yes si sure ok okay well so please the el la um uh eh claro hello hola you can send
     reach me it that would be puede escribirme pues bueno con de le"""
 )
+_SENTENCE: Final = listed(
+    """live lives am are was were work works look looked looking went bought ordered saw found shop
+    vivo estoy trabajo compre vi encontre esta estaba"""
+)
+"""Words of a sentence about a place, where `at` is no sign."""
 _BREAKS: Final = listed("please thanks thank gracias por favor and y or o")
 
 
@@ -148,29 +153,45 @@ class _Padded:
 
 def _name_before(tokens: Sequence[Token], begin: int, at: int, tongue: str) -> tuple[str, int]:
     """The part before the `at`, and its first token."""
-    first = begin
-    for place in range(begin, at):
-        is_lead = tokens[place].word in _ENDS_LEAD and not _is_spelled_a(tokens, place, at)
-        if is_lead or (tokens[place].ends_clause and not _goes_on(tokens, place, tongue)):
-            first = place + 1
+    first = place = begin
+    was_spelled = False
+    while place < at:
+        unit = unit_at(tokens, place, tongue)
+        is_spelled = unit is not None and unit.end <= at
+        if not is_spelled and tokens[place].word in _ENDS_LEAD:
+            first, was_spelled = place + 1, False
+        elif tokens[place].word in _ENDS_LEAD and not was_spelled:
+            first = place if _is_spelled_a(tokens, place, at) else place + 1
+        # A comma ends what does not belong to the name, but not letters that are spelled.
+        elif place > first and tokens[place - 1].ends_clause and not (was_spelled and is_spelled):
+            first = place
+        was_spelled = is_spelled
+        place = unit.end if unit is not None and is_spelled else place + 1
+    if first < at and tokens[at - 1].ends_clause and not was_spelled:
+        return "", at
     while first < at and tokens[first].word in _LEADS:
         first += 1
-    return _joined(tokens, first, at, tongue), first
+    return _spelled(tokens, first, at, tongue) or _joined(tokens, first, at, tongue), first
 
 
 def _is_spelled_a(tokens: Sequence[Token], place: int, at: int) -> bool:
-    """Whether an `a` is a letter of the name: it stands beside another letter or the sign."""
-    if tokens[place].word != "a":
-        return False
-    beside = [tokens[other].word for other in (place - 1, place + 1) if 0 <= other <= at]
-    return any(len(word) == 1 or word in _AT or word in {"as", "dot", "punto"} for word in beside)
+    """Whether an `a` is a letter of the name: it stands before another letter or the sign."""
+    following = tokens[place + 1].word if place + 1 <= at else ""
+    return len(following) == 1 or following in _AT or following in {"as", "de", "like", "dot"}
 
 
-def _goes_on(tokens: Sequence[Token], place: int, tongue: str) -> bool:
-    """Whether a comma stands within what is spelled: `j, o, h, n`."""
-    return place + 1 < len(tokens) and all(
-        unit_at(tokens, other, tongue) is not None for other in (place, place + 1)
-    )
+def _spelled(tokens: Sequence[Token], first: int, end: int, tongue: str) -> str:
+    """A name of which each letter is spelled, names of letters among them: `ce a ere ele o ese`."""
+    units: list[Unit] = []
+    at = first
+    while at < end:
+        unit = unit_at(tokens, at, tongue)
+        if unit is None or unit.end > end:
+            return ""
+        units.append(unit)
+        at = unit.end
+    is_spelled = len(units) > 2 and any(unit.kind == "letter" for unit in units)
+    return "".join(unit.text for unit in units) if is_spelled else ""
 
 
 def _joined(tokens: Sequence[Token], first: int, end: int, tongue: str) -> str:
@@ -187,7 +208,7 @@ def _joined(tokens: Sequence[Token], first: int, end: int, tongue: str) -> str:
         at += 1
         if word in _SKIPPED:
             continue
-        if not re.fullmatch(r"[a-z0-9._+\-ñ]+", word):
+        if word in _SENTENCE or not re.fullmatch(r"[a-z0-9._+\-ñ]+", word):
             return ""
         parts.append(word)
         count += 1

@@ -14,6 +14,9 @@ from saywhy.helpers.spelling import Unit, split_tokens, unit_at
 from saywhy.helpers.words import Token, text_of
 
 _WRITTEN: Final = re.compile(r"#?(?=.*[0-9])[A-Za-z0-9]+(?:[-_/.][A-Za-z0-9]+)*")
+_NO_CODES: Final = frozenset({"ID", "NO", "NUM", "OK", "PIN", "ZIP", "TV"})
+"""Words in capitals that say what the digits behind them are."""
+MIN_IDENTIFIER: Final = 3
 MAX_IDENTIFIER: Final = 40
 
 
@@ -29,7 +32,7 @@ def read_identifier(text: Any = None, options: Any = None, language: Any = "") -
     """The one identifier that the answer says, in capitals and without spaces; else null.
 
     It holds a digit or is spelled: `A B one two three` is `AB123`, `my order is #1001` is `1001`.
-    `options`: `min` and `max` characters, `digits` alone, `letters`: a lone word counts too.
+    `options`: `min` and `max` characters (3 and 40), `digits` alone, `letters`: a lone word counts.
     """
     found = {one.value for one in identifiers_in(text_of(text), options, text_of(language))}
     return found.pop() if len(found) == 1 else None
@@ -81,6 +84,10 @@ def _unit_at(tokens: Sequence[Token], at: int, tongue: str) -> Unit | None:
     text = tokens[at].text
     if len(text) > 1 and _WRITTEN.fullmatch(text) and not text.isdigit():
         return Unit(text.lstrip("#"), at, at + 1, "digits")
+    if re.fullmatch(r"[A-Z]{2,4}", text) and text not in _NO_CODES and at + 1 < len(tokens):
+        behind = unit_at(tokens, at + 1, tongue)
+        if behind is not None and behind.kind == "digits":
+            return Unit(text, at, at + 1, "letter")
     unit = unit_at(tokens, at, tongue)
     if unit is None or unit.kind == "name" or unit.text in {"+", "."}:
         return None
@@ -98,5 +105,5 @@ def _value_of(run: Sequence[Unit], *, only_digits: bool) -> str:
 
 
 def _fits(value: str, asked: Mapping[str, Any]) -> bool:
-    least, most = least_and_most(asked, 1, MAX_IDENTIFIER)
+    least, most = least_and_most(asked, MIN_IDENTIFIER, MAX_IDENTIFIER)
     return least <= len(value) <= most

@@ -140,7 +140,7 @@ def _placed(text: str, found: Sequence[Amount]) -> list[Reading]:
 
 def _digits(entry: Mapping[str, Any], text: str, language: str) -> list[Reading]:
     bounds = options_of(entry.get("digits")) or entry
-    return identifiers_in(text, {**bounds, "digits": True}, language)
+    return identifiers_in(text, {"min": 1, **bounds, "digits": True}, language)
 
 
 def _identifiers(entry: Mapping[str, Any], text: str, language: str) -> list[Reading]:

@@ -17,7 +17,10 @@ _PUNCTUATED: Final = re.compile(r"\+?[0-9\s().\-/]*")
 _NATIONAL: Final = 10
 _WRITTEN: Final = re.compile(r"\+?[(]?[0-9][0-9().\-/]*")
 _PLUS: Final = frozenset({"plus", "mas", "+"})
-_DASHES: Final = frozenset({"dash", "hyphen", "guion", "-", "dot", "punto", "/"})
+_BETWEEN: Final = frozenset(
+    {"dash", "hyphen", "guion", "-", "dot", "punto", "/", "number", "numero", "then", "luego"}
+)
+"""Words that may stand among the digits of a number."""
 _EXTENSION: Final = re.compile(r"(?:extension|extn?|x|anexo|interno)")
 
 
@@ -144,7 +147,7 @@ def _run_at(tokens: Sequence[Token], at: int, tongue: str) -> tuple[str, int]:
         if _WRITTEN.fullmatch(token.text):
             digits += re.sub(r"[^0-9+]", "", token.text)
             at += 1
-        elif digits and token.word in _DASHES:
+        elif digits and token.word in _BETWEEN:
             at += 1
             continue
         else:
