@@ -180,6 +180,18 @@ async def test_no_record_holds_a_sensitive_answer(answers: tuple[str, ...]) -> N
     assert "How much" in recorded
 
 
+async def test_a_tie_that_may_be_sensitive_is_hidden() -> None:
+    """Before the user has said which it is, and the one that is not stays readable to the flow."""
+    account = {"name": "account", "kind": "digits", "prompt": "Account?", "pii": True}
+    order = {"name": "order", "kind": "digits", "prompt": "Order?"}
+    session = await talk(shop(AMOUNT, account, order), "Main", "80 dollars, 47114711")
+    assert session.response == "Is 47114711 the account or the order?"
+    recorded = repr(list(session.trace)) + repr(list(session.trace.messages()))
+    assert "47114711" not in recorded
+    session = await talk(shop(AMOUNT, account, order), "the order", session=session)
+    assert variable(session) == {"amount": 80, "order": "47114711"}
+
+
 async def test_the_host_is_told_that_the_next_words_are_sensitive() -> None:
     """While a sensitive input is asked for, and only then."""
     engine = shop(AMOUNT, PIN)

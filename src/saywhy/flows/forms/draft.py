@@ -7,7 +7,7 @@ from typing import Any
 
 from saywhy.expr.numbers import value_text
 from saywhy.flows.answers import SECRETS
-from saywhy.flows.forms.matching import Fill
+from saywhy.flows.forms.matching import Fill, Tie
 from saywhy.flows.forms.model import Input
 from saywhy.flows.forms.speaking import Talk
 from saywhy.flows.forms.values import problem_with
@@ -76,10 +76,18 @@ class Draft:
     def _key(self, name: str) -> tuple[str, str, str]:
         return (self.talk.scope.frame.scope, self.talk.form.variable, name)
 
+    def hide_tie(self, tie: Tie, kept: dict[str, Any]) -> None:
+        """What may turn out to be sensitive is treated as such before the user has said."""
+        for name, value in tie.values.items():
+            entry = self.talk.form.input(name)
+            if entry is not None and self.talk.is_pii(entry):
+                self._hide(Fill(name, value, tie.words), kept)
+
     def _hide(self, fill: Fill, kept: dict[str, Any]) -> None:
         """No record of this step or a later one shows a sensitive value, and no status does."""
         scope = self.talk.scope
-        texts = {fill.words, value_text(freeze(fill.value))} - {""}
+        value = "" if isinstance(fill.value, bool) else value_text(freeze(fill.value))
+        texts = {fill.words, value} - {""}
         known = scope.peek(SECRETS) or ()
         fresh = [text for text in sorted(texts) if text not in known]
         scope.secrets = (*scope.secrets, *fresh)

@@ -281,6 +281,7 @@ def _settle(talk: Talk, kept: Kept, reading: Reading, *, read: bool = False) -> 
     _reopen(talk, kept, reading.changes)
     if reading.ties:
         tie = reading.ties[0]
+        draft.hide_tie(tie, kept)
         kept["tie"] = {"words": tie.words, "values": tie.values}
     return _go_on(talk, kept, f"❌ {told}" if told else "")
 
