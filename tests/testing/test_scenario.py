@@ -312,15 +312,13 @@ async def test_a_model_that_is_not_asked(play: Play) -> None:
     assert told(await play([ASK, say("{{x}}")], turn, {"content": "5"}, ai=MODEL)) == []
 
 
-async def test_a_model_is_asked_for_in_vain(play: Play) -> None:
-    """The scenario fails where a model would be asked, and what differed before is told too."""
+async def test_a_model_that_fails(play: Play) -> None:
+    """The turn in which it is asked raises, and what differed before is told too."""
     turns = [{"expect": {"response": "Y?"}}, {"content": "5"}, {"content": "how are you"}]
-    result = await play([ASK, say("{{x}}")], *turns, {"content": "A"}, ai=MODEL)
-    assert not result.passed
-    assert [(each.turn, each.key) for each in result.failures] == [(1, "response"), (3, "ai")]
-    assert result.failures[1].actual == (
-        "no model here: one would have been asked to find the flow that these words start"
-    )
+    result = await play([ASK, say("{{x}}")], *turns, ai=MODEL)
+    assert [(each.turn, each.key) for each in result.failures] == [(1, "response"), (3, "error")]
+    assert "AI communication failed: must not be called" in str(result.failures[1].actual)
+
 
 
 async def test_scenarios_do_not_share_anything(play: Play) -> None:
