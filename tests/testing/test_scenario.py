@@ -320,7 +320,6 @@ async def test_a_model_that_fails(play: Play) -> None:
     assert "AI communication failed: must not be called" in str(result.failures[1].actual)
 
 
-
 async def test_scenarios_do_not_share_anything(play: Play) -> None:
     """Each has its own engine, session, functions and cargo."""
     steps = [{"id": "s", "type": "SET", "variable": "n", "value": "count()"}, say("{{n}}")]
