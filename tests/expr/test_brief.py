@@ -13,6 +13,7 @@ from saywhy.expr.brief import MAX_NAMES, MAX_SOURCE, MAX_TEXT
 from saywhy.expr.names import read_expression
 from saywhy.expr.sandbox import Limits
 from saywhy.expr.worker import Worker
+from saywhy.values import BigInt
 
 from .conftest import Runner, Variables
 
@@ -32,6 +33,7 @@ def is_timed(source: str, values: dict[str, Any], functions: tuple[str, ...] = (
         "count + 1",
         "user.roles.includes('admin') && score > 700",
         "cargo.flag ? 1 : 2",
+        "user.name !== 'open'",
         "`Hi ${user.name}, you have ${count}`",
         "['a', 'b'].includes(user.name) || !user?.roles?.[0]",
         "Math.max(count, 2).toFixed(2) + Number('3') + String(score)",
@@ -128,6 +130,12 @@ def test_what_is_handed_much_has_the_limit(source: str, values: dict[str, Any]) 
     """A search takes as long as both texts multiplied, so no limit is left out for long ones."""
     assert read_expression(source).details.is_brief
     assert is_timed(source, values)
+
+
+def test_a_bigint_that_is_handed_in_has_the_limit() -> None:
+    """Numbers of any length take any time."""
+    assert read_expression("big ** count").details.is_brief
+    assert is_timed("big ** count", {"big": BigInt(9), "count": 2})
 
 
 def test_a_function_of_the_host_has_the_limit() -> None:

@@ -105,8 +105,8 @@ _FUNCTIONS: Final = frozenset(
 def is_brief(source: str, root: Node) -> bool:
     """Whether no time limit is needed for `source` with its tree.
 
-    Provided that it has no BigInts, and that the names in it stand for short texts and plain data:
-    see `MAX_TEXT`.
+    Provided that the names in it stand for short texts and plain data, BigInts not among it: see
+    `MAX_TEXT`.
     """
     if len(source) > MAX_SOURCE:
         return False
@@ -124,6 +124,8 @@ def _is_allowed(node: Node) -> bool:
     if node.type in ("binary_expression", "unary_expression"):
         operator = node.child_by_field_name("operator")
         return operator is not None and operator.type in _OPERATORS
+    if node.type == "number":
+        return not _spelling(node).endswith("n")  # a BigInt, which can be of any length
     if node.type != "call_expression":
         return True
     function = node.child_by_field_name("function")

@@ -78,7 +78,6 @@ class Details:
 def details_of(walk: Walk, chains: Sequence[Chain]) -> Details:
     """The places in the expression that was walked."""
     source = walk.source
-    has_bigints = _BIGINT.search(source.text) is not None
     return Details(
         uses=tuple(
             Use(chain.path, chain.spans, chain.is_called, chain.is_written) for chain in chains
@@ -95,8 +94,8 @@ def details_of(walk: Walk, chains: Sequence[Chain]) -> Details:
         spreads=tuple(source.span(node) for node in walk.spreads),
         rests=tuple((source.span(node), is_statement) for node, is_statement in walk.rests),
         is_async=walk.has_async,
-        has_bigints=has_bigints,
-        is_brief=not (has_bigints or walk.rests) and is_brief(source.text, walk.root),
+        has_bigints=_BIGINT.search(source.text) is not None,
+        is_brief=not walk.rests and is_brief(source.text, walk.root),
     )
 
 

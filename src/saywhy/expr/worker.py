@@ -23,6 +23,7 @@ from saywhy.expr.numbers import number_text
 from saywhy.expr.outcome import Evaluated, FunctionAnswer, Names, Outcome, Raised, Suspended
 from saywhy.expr.program import FUNCTION, MISSING, Parameter, Program, Variant, sparse
 from saywhy.expr.sandbox import Limits, Sandbox, engine_errors
+from saywhy.expr.texts import WRITERS
 from saywhy.expr.transfer import (
     MARK,
     SCALAR,
@@ -36,7 +37,7 @@ from saywhy.expr.transfer import (
     whole,
 )
 from saywhy.expr.writer import draft_of
-from saywhy.values import UNDEFINED, BigInt, FrozenDict, FrozenList, Value, seal, thaw
+from saywhy.values import UNDEFINED, FrozenDict, FrozenList, Value, seal, thaw
 
 MAX_PROGRAMS: Final = 2048
 MAX_COMPILED: Final = 1_000_000
@@ -116,7 +117,10 @@ class Worker:
         seed: int,
         as_text: bool,
     ) -> Outcome:
-        """One round: to the value, to an error, or to a call that has no answer yet."""
+        """One round: to the value, to an error, or to a call that has no answer yet.
+
+        Long because it is flat: a call is a twentieth of what a short expression takes.
+        """
         try:
             program = self._programs.get(source) or self._learn(source)
             if program.simple_path is not None:
@@ -251,7 +255,7 @@ class Worker:
         if kind is int and not -(2**53) <= value <= 2**53:
             raise Refused(too_large(path))
         if as_text:
-            writer = _TEXTS.get(kind)
+            writer = WRITERS.get(kind)
             if writer is None:
                 return None
             value = writer(value)
@@ -476,30 +480,3 @@ def _with_changes(
         calls,
         foreign[1].kind if foreign else "",
     )
-
-
-def _same_text(value: Any) -> str:
-    return value
-
-
-def _undefined_text(value: Any) -> str:
-    return "undefined"
-
-
-def _null_text(value: Any) -> str:
-    return "null"
-
-
-def _bool_text(value: bool) -> str:
-    return "true" if value else "false"
-
-
-_TEXTS: Final[dict[type, Any]] = {
-    str: _same_text,
-    int: str,
-    float: number_text,
-    bool: _bool_text,
-    type(None): _null_text,
-    type(UNDEFINED): _undefined_text,
-    BigInt: str,
-}
