@@ -184,6 +184,17 @@ async def test_an_interrupted_flow_is_suspended() -> None:
     assert [one["initiator"] for one in session.completed_transactions] == ["intent-switch"]
 
 
+async def test_a_session_keeps_the_newest_transactions() -> None:
+    """It is written with every call of a tool, so it must not grow; the trace has them all."""
+    engine = engine_of(flow(say("a")))
+    session = await talk(engine, *["Main"] * (MAX_TRANSACTIONS + 5))
+    kept = [one["id"] for one in session.completed_transactions]
+    told = [one.id for one in session.trace.transactions()]
+    assert len(kept) == MAX_TRANSACTIONS == 20
+    assert len(told) == MAX_TRANSACTIONS + 5
+    assert kept == told[-MAX_TRANSACTIONS:]
+
+
 async def test_closing_commits_hold_the_transaction() -> None:
     """The trace can tell them all, long after the session has forgotten."""
     engine = engine_of(flow(say("a")))

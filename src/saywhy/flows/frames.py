@@ -34,7 +34,7 @@ from saywhy.values import UNDEFINED, FrozenList, raw
 
 OUTCOME: Final = ("turn", "outcome")
 TRANSACTIONS: Final = ("session", "transactions")
-MAX_TRANSACTIONS: Final = 50
+MAX_TRANSACTIONS: Final = 20
 """Ended transactions the session itself keeps; the trace keeps them all."""
 
 ENDED_BY: Final = {
