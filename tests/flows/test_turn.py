@@ -44,9 +44,9 @@ async def test_the_ways_of_a_message() -> None:
     helped = await talk(engine, "help", session=session)
     assert routed(helped) == ["receive", "command"]
     switched = await talk(engine, "beta", session=session)
-    assert routed(switched) == ["receive", "command", "interruption"]
+    assert routed(switched) == ["receive", "interruption"]
     answered = await talk(engine, "hello", session=session)
-    assert routed(answered) == ["receive", "command", "interruption", "resume"]
+    assert routed(answered) == ["receive", "interruption", "resume"]
     cancelled = await talk(engine, "cancel", session=session)
     assert routed(cancelled) == ["receive", "command"]
     started = await talk(engine, {"content": "", "start": {"flow": "Beta"}}, session=session)

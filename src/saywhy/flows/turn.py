@@ -120,7 +120,18 @@ class Router(msgspec.Struct, frozen=True, eq=False):
             return Goto("start")
         if not _flow(scope).frames:
             offers.withdraw(scope)
-        return Goto("command" if _flow(scope).frames else "intent")
+            return Goto("intent")
+        return Goto(self._first(scope, text))
+
+    def _first(self, scope: Scope, text: str) -> str:
+        """Where words go that are said to a flow: past what is decided without a look at them."""
+        if offers.pending(scope) is not None or self._command_in(scope, text):
+            return "command"
+        return _past_commands(scope)
+
+    def _command_in(self, scope: Scope, text: str) -> str | None:
+        language = language_of(self.world, scope)
+        return self.world.commands.detect(text, language, self.world.options.commands)
 
     # -------------------------------------------------------- commands
 
@@ -128,7 +139,7 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         """Cancel, help, status, or what became of an offer; anything else goes on to the flow."""
         text = words(scope)
         language = language_of(self.world, scope)
-        found = self.world.commands.detect(text, language, self.world.options.commands)
+        found = self._command_in(scope, text)
         offer = offers.pending(scope)
         if found == "cancel":
             reason = f"User requested exit: {text.strip()}"
@@ -147,7 +158,7 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         if offer is not None and found == "continue":
             offers.go_on(self.world, scope, offer, _flow(scope).top)
             return Return()
-        return Goto("correction" if may_correct(_flow(scope)) else "interruption")
+        return Goto(_past_commands(scope))
 
     def _view(self, scope: Scope, language: str) -> tuple[World, Any, Cursor, str]:
         return self.world, scope.charts, _flow(scope), language
@@ -304,6 +315,13 @@ def _active_stack(flow: Cursor) -> list[Frame]:
     while start > 0 and not frames[start].boundary:
         start -= 1
     return frames[start:]
+
+
+def _past_commands(scope: Scope) -> str:
+    """Where words go that are no command: to the flow itself, where nothing else is allowed."""
+    if may_correct(_flow(scope)):
+        return "correction"
+    return "interruption" if _may_interrupt(scope) else "resume"
 
 
 def _may_interrupt(scope: Scope) -> bool:
