@@ -4,6 +4,9 @@ In memory: `update_activity`, trace kept, over every turn of the project's conve
 need neither a model nor HTTP. `in awaits` is the same against what an await costs, measured in
 between: a slow or busy machine makes both slow. 1,500 is the limit.
 
+`resumes a question` is the least that a turn can be: the answer is stored, the next question asked.
+1,000 awaits are the limit, 0.1 ms where an await takes 0.1 µs.
+
 On disk: `take_turn` with a flow that calls two tools which do nothing, in a session of 8 kB,
 against the bare statements of `bare_store` writing the very same documents at the same points. Both
 run block by block in one folder, so that a busy disk strikes both; `ratio` is the median time of
@@ -40,7 +43,7 @@ TURNS = {1: 40, 8: 160, 64: 640}
 def run() -> list[Figure]:
     """A turn in memory; a turn on disk with 1, 8 and 64 conversations, ours, bare and the ratio."""
     logging.getLogger("saywhy").setLevel(logging.CRITICAL)
-    found = asyncio.run(in_memory())
+    found = asyncio.run(in_memory()) + asyncio.run(questions())
     with tempfile.TemporaryDirectory() as folder:
         for conversations in TURNS:
             found += asyncio.run(on_disk(Path(folder), conversations))
@@ -80,6 +83,42 @@ async def await_milliseconds() -> float:
     for _ in range(AWAITS):
         await nothing()
     return (time.perf_counter() - start) / AWAITS * 1000
+
+
+QUESTIONS = 40
+ASKING: dict[str, Any] = {
+    "id": "ask",
+    "name": "Ask",
+    "primary": True,
+    "steps": [
+        {"id": f"q{number}", "type": "SAY-GET", "variable": f"v{number}", "value": f"And {number}?"}
+        for number in range(QUESTIONS + 1)
+    ],
+}
+
+
+async def questions() -> list[Figure]:
+    """Turns that store an answer and ask the next question, the first pass not counted."""
+    engine = Engine(flows=[ASKING], validate_on_init=False)
+    times: list[float] = []
+    ratios: list[float] = []
+    for number in range(PASSES + 1):
+        session = await engine.update_activity("ask", engine.init_session("ann", "s"))
+        gc.collect()
+        taken: list[float] = []
+        awaits: list[float] = []
+        for _ in range(QUESTIONS):
+            awaits.append(await await_milliseconds())
+            start = time.perf_counter()
+            session = await engine.update_activity("an answer", session)
+            taken.append((time.perf_counter() - start) * 1000)
+        if number:
+            times += taken
+            ratios.append(middle(taken) / middle(awaits))
+    return [
+        figure("turn: resumes a question", times, "ms"),
+        figure("turn: resumes a question, in awaits", ratios, "x"),
+    ]
 
 
 def is_plain(case: dict[str, Any]) -> bool:
