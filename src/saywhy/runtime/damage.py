@@ -17,6 +17,7 @@ from saywhy.chart.cursor import Cursor, Frame, State
 from saywhy.chart.model import Charts
 from saywhy.errors import DamagedSession
 from saywhy.flows import outside
+from saywhy.flows.corrections.log import SCOPE, Log
 from saywhy.flows.due import Due
 from saywhy.flows.forms.record import Kept
 from saywhy.flows.offers import Offer
@@ -52,6 +53,14 @@ class Document(msgspec.Struct, rename="camel"):
 _DECODER: Final = msgspec.json.Decoder(Document)
 
 
+class _Record(msgspec.Struct):
+    """Where a frame stands in what its flow remembers for corrections."""
+
+    path: str
+    input: list[Any] | None = None
+    over: list[str] = []
+
+
 class _FrameData(msgspec.Struct):
     """What the flow language keeps on a frame."""
 
@@ -80,6 +89,7 @@ class _FrameData(msgspec.Struct):
     approved: str = ""
     salt: str = ""
     counted: bool = False
+    record: _Record | None = None
 
 
 class _Open(msgspec.Struct):
@@ -200,6 +210,17 @@ def _check_facts(state: Any) -> None:
             msgspec.convert(scopes.get(name, {}), kind)
         except msgspec.ValidationError as error:
             raise DamagedSession(f"its scope {name} cannot be read: {error}") from error
+    _check_records(scopes.get(SCOPE, {}))
+
+
+def _check_records(records: Any) -> None:
+    """What flows that take corrections remember of their steps."""
+    for owner, tree in records.items() if isinstance(records, Mapping) else [("?", records)]:
+        try:
+            Log(tree).known()
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            problem = f"what frame {owner} keeps for corrections cannot be read: {error!r}"
+            raise DamagedSession(problem) from error
 
 
 def check_frames(cursor: Cursor, charts: Charts) -> None:

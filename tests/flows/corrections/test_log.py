@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import pytest
+
+from saywhy.errors import DamagedSession
 from saywhy.flows.corrections.entries import Effect, Entry, Read, Write
 from saywhy.flows.corrections.log import MAX_ENTRIES, Log, value_written
 from saywhy.values import UNDEFINED, FrozenDict, dumps, freeze, loads
@@ -87,3 +91,23 @@ async def test_an_interrupted_turn_of_words_is_no_step() -> None:
     session = await talk(engine, "Main", "1", "help", "status", "help")
     (record,) = session.state.scopes["corrections"].values()
     assert len(Log(record).all()) == 1
+
+
+@pytest.mark.parametrize(
+    ("record", "problem"),
+    [
+        (5, "keeps for corrections cannot be"),
+        ({"3": {"entries": [{}]}}, "'seq'"),
+        ({"3": 7}, "frame 3 keeps for"),
+    ],
+)
+async def test_a_damaged_record_is_found_when_the_session_is_loaded(
+    record: Any, problem: str
+) -> None:
+    """And not in the midst of a turn."""
+    engine = engine_of(flow(ask("a"), ask("b"), corrections=True))
+    session = await talk(engine, "Main", "1")
+    document = json.loads(session.to_json())
+    document["cursor"]["state"]["scopes"]["corrections"] = record
+    with pytest.raises(DamagedSession, match=problem):
+        engine.load_session(json.dumps(document))

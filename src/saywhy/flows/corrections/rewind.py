@@ -82,6 +82,8 @@ def rewound(flow: Cursor, waiting: Frame, correction: Correction) -> Rewound:
     for entry in gone:
         if entry.data.get("replaces"):
             raise CannotGoBack("a flow that was called has given way to another one since")
+        if entry.kind == "FORM":
+            raise CannotGoBack("a form was filled in since")
     restored = tuple(_restored(flow.state, frames_of(flow, owner, frame), log, kept, gone))
     undone = set(correction.undone)
     memo = [

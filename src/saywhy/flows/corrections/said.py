@@ -60,7 +60,10 @@ def answered(charts: Charts, flow: Cursor, owner: Frame) -> list[Answered]:
     settings = _settings(charts, owner)
     only = settings.get("only")
     found: dict[str, Answered] = {}
-    for entry in reversed(log.all()):
+    for tree in reversed(log.entries.raw):
+        if tree["kind"] != "SAY-GET":
+            continue
+        entry = Entry.of(tree)
         name = entry.answers
         if name and name not in found and _is_open(entry, only):
             found[name] = Answered(name, entry, _names(charts, settings, entry.flow, name))
