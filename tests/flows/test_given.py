@@ -58,6 +58,11 @@ FLOWS = [
         },
     ),
     flow(
+        "pin",
+        {"id": "p", "type": "SAY-GET", "variable": "pin", "value": "PIN?", "pii": True},
+        {"id": "t", "type": "SAY", "value": "Thanks."},
+    ),
+    flow(
         "cancel",
         {"id": "o", "type": "SET", "variable": "order", "value": "model()"},
         {
@@ -162,6 +167,14 @@ async def test_what_the_user_said_counts_where_the_tool_says_so() -> None:
     assert await strict.cancel("ord-55") == f"No: {REFUSED}"
     assert await generous.cancel("ord-55") == "Yes: r-99"
     assert (await generous.cancel("ord-56")).startswith("No: ")
+
+
+async def test_a_sensitive_answer_leaves_no_mark() -> None:
+    """Whoever reads the store could try out all numbers of four digits."""
+    talk = Talk("or-said")
+    await talk.say("pin")
+    await talk.say("4711")
+    assert (await talk.cancel("4711")).startswith("No: ")
 
 
 async def test_it_is_remembered_in_the_store_and_in_json() -> None:

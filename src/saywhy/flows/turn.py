@@ -110,7 +110,9 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         text = received["text"]
         scope.replace(("turn", "text"), text, [Op("set", ("input", str(message)), text)])
         scope.replace(("turn", "message"), message, [])
-        note_said(self.world, scope, text)
+        cursor = _flow(scope)
+        if not (cursor.frames and cursor.top.data.get("pii")):  # a mark of a PIN would tell it
+            note_said(self.world, scope, text)
         note_given(self.world, scope, received.get("cargo"))
         for name, value in received.get("cargo", {}).items():
             scope.set(("cargo", name), value)
