@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from saywhy.cli.demo.play import PAUSE_SECONDS
+
+LONGEST_SECONDS = 45
+"""A minute, less what a slow machine may add."""
 PLACE = re.compile(r"payment\.flows\.json:\d+$")
 
 
@@ -50,7 +54,7 @@ def after(text: str, heading: str) -> str:
 
 
 def test_the_story(played: str) -> None:
-    """Asked, told the fee, killed, taken up, confirmed twice, charged once."""
+    """Asked, interrupted, corrected, killed, taken up, confirmed twice, charged once."""
     for earlier, later in itertools.pairwise(STORY):
         assert later in after(played, earlier), f"{later!r} does not come after {earlier!r}"
 
@@ -58,7 +62,13 @@ def test_the_story(played: str) -> None:
 STORY = (
     "you:     pay\nsaywhy:  Who gets the money?",
     "you:     Ann\nsaywhy:  How much?",
-    "you:     80\nsaywhy:  Sending 80 costs 8, a tenth of it.",
+    "you:     fees\nsaywhy:  Switched to our fees",
+    "Up to 50 it costs 2, above that a tenth.",
+    "Resuming pay somebody",
+    "How much?",
+    "you:     60\nsaywhy:  Sending 60 costs 6, a tenth of it.",
+    "Send 60 to Ann, 66 in all? Say confirm.",
+    "you:     no, the amount is 80\nsaywhy:  Sending 80 costs 8, a tenth of it.",
     "Send 80 to Ann, 88 in all? Say confirm.",
     "kill -9: the program is gone",
     "saywhy:  Send 80 to Ann, 88 in all? Say confirm.",
@@ -77,6 +87,13 @@ def test_it_is_plain_text_and_explains_each_line(played: str) -> None:
     assert played.count("         . ") >= 7
 
 
+def test_it_stays_under_a_minute_at_a_terminal(played: str) -> None:
+    """There each line waits to be read; all of them together still take less than a minute."""
+    begun = [line for line in played.splitlines() if line and not line.startswith("         ")]
+    noted = [line for line in played.splitlines() if line.startswith("         . ")]
+    assert (len(begun) + len(noted)) * PAUSE_SECONDS < LONGEST_SECONDS
+
+
 def test_nothing_is_left_behind(folder: Path, played: str) -> None:
     """The folder is as empty as before."""
     assert played
@@ -89,11 +106,12 @@ def check_explanation(text: str) -> None:
     for cause in (
         'CASE "done" of Pay chose `fee > 5` (fee = 8)',
         'fee = 8 is the result of tool fee-for({"amount": 80})',
-        'the user said in turn 3: "80"',
+        'amount = "80" comes from what the user said in turn 5: "no, the amount',
         'the user said in turn 2: "Ann"',
     ):
         (line,) = [line for line in text.splitlines() if cause in line]
         assert PLACE.search(line), line
+    assert 'a correction: it took the place of "60"' in text
 
 
 def test_why_in_the_demo(played: str) -> None:

@@ -32,8 +32,9 @@ def demo(
 ) -> None:
     """Play a payment, and ask it why.
 
-    A message is delivered twice, and the program is killed in the middle. Needs no key and no
-    server. At a terminal you can go on yourself afterwards.
+    The user asks something else and corrects an answer, a message is delivered twice, and the
+    program is killed in the middle. Needs no key and no server. At a terminal you can go on
+    yourself afterwards.
     """
     import tempfile
 
@@ -92,7 +93,16 @@ class _Story:
             chat, "pay", "m-1", "The flow Pay starts by its name and asks its first question."
         )
         self._says(chat, "Ann", "m-2", "The answer is kept in a variable, the next step asks.")
-        self._says(chat, "80", "m-3", "A tool told the fee, a condition chose how it is said.")
+        self._says(
+            chat, "fees", "m-3", "Another flow interrupts; then the open question is asked again."
+        )
+        self._says(chat, "60", "m-4", "A tool told the fee, a condition chose how it is said.")
+        self._says(
+            chat,
+            "no, the amount is 80",
+            "m-5",
+            "A correction: what depends on the amount was done again, the rest was kept.",
+        )
         chat.kill()
         self._note("kill -9: the program is gone, in the middle of the conversation.")
         self._line()
@@ -102,9 +112,9 @@ class _Story:
         self._reply(chat.start["question"])
         self._line()
         self._says(
-            chat, "confirm", "m-4", "The answer went on with the flow, and the money was sent."
+            chat, "confirm", "m-6", "The answer went on with the flow, and the money was sent."
         )
-        again = chat.say("confirm", "m-4")
+        again = chat.say("confirm", "m-6")
         self._line("you:     confirm")
         self._reply(again["response"])
         self._note("The same message delivered a second time: the same reply, nothing done again.")
