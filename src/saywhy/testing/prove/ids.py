@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from saywhy.errors import CallerError, OutsideError
 from saywhy.flows.toolargs import TASK
-from saywhy.models.provider import Ask, Reply
+from saywhy.models.provider import Ask, ModelReply
 from saywhy.runtime.engine import Engine
 from saywhy.stores.sqlite import SqliteStore
 from saywhy.testing.ledger import Ledger
@@ -67,11 +67,11 @@ class Model:
         """The tool that knows the orders of a user."""
         return [{"order": order, "state": "open"} for order in self.orders[context.session_id]]
 
-    async def ask(self, ask: Ask) -> Reply:
+    async def ask(self, ask: Ask) -> ModelReply:
         """What it takes for the order that is meant."""
         if ask.task != TASK:
             raise OutsideError(f"this model is never asked for {ask.task}")
-        return Reply(dumps({"what": next(self.answers)}).decode())
+        return ModelReply(dumps({"what": next(self.answers)}).decode())
 
 
 def prove_ids(
