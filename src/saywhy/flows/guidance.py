@@ -24,6 +24,10 @@ Selector: TypeAlias = Literal["general", "payment", "auto"]
 Pieces = list[list[Any]]
 """Stretches of a text, in order: the text and the number of the commit it comes from (0: ours)."""
 
+Said: TypeAlias = tuple[str, str, str, Phrases]
+"""All that a sentence depends on: flow, prompt, language, and the library's words."""
+MOST_MADE: Final = 500
+
 _PLACEHOLDER: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
@@ -44,6 +48,8 @@ class Guidance:
     context: Selector = "auto"
     messages: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Texts by context, or such texts by language; both may stand side by side."""
+    _made: dict[Said, str] = field(default_factory=dict["Said", str], repr=False, compare=False)
+    """What was said before, by flow, prompt and language: each question of a flow says it again."""
 
     @classmethod
     def of(cls, config: Mapping[str, Any] | None) -> Guidance:
@@ -72,7 +78,12 @@ class Guidance:
         """A question with guidance at its side; `flow` and `prompt` are those of the root flow."""
         if not self.enabled or self.mode == "none":
             return question
-        text = self._said(flow, prompt, language, phrases)
+        key = (flow, prompt, language or "", phrases)
+        text = self._made.get(key)
+        if text is None:
+            if len(self._made) >= MOST_MADE:
+                self._made.clear()
+            text = self._made[key] = self._said(*key)
         if self.mode == "template" and self.template:
             values = {"guidance": text, "flowName": flow, "flowPrompt": prompt}
             return _in_template(self.template, question, values)
@@ -95,11 +106,11 @@ class Guidance:
         texts[""] = self.messages.get(context)
         return {tag: text for tag, text in texts.items() if isinstance(text, str)}
 
-    def _said(self, flow: str, prompt: str, language: str | None, phrases: Phrases) -> str:
+    def _said(self, flow: str, prompt: str, language: str, phrases: Phrases) -> str:
         context: Context = "payment" if self.context == "payment" else "general"
         if self.context == "auto" and is_financial(flow):
             context = "payment"
-        text = self.given_in(language or "", context)
+        text = self.given_in(language, context)
         if text is None:
             return phrases.say(f"flow_help_{context}", language, flowPrompt=prompt, flowName=flow)
         values = {"flowPrompt": prompt, "flowName": flow}
