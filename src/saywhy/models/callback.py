@@ -1,8 +1,9 @@
 """A host's own function as somebody to ask.
 
 It takes the system text and the user text, then the form of the answer, then the structured
-request, as many of them as it has parameters: two, three or four. It may be `async`, and one that
-is not runs in a thread, so that it holds nobody up.
+request, as many of them as it has parameters: two, three or four. What a question does not have is
+left to the parameter's default, and None where there is none.
+It may be `async`, and one that is not runs in a thread, so that it holds nobody up.
 """
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ from saywhy.values import thaw
 MOST: Final = 4
 LEAST: Final = 2
 
+_BY_POSITION: Final = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+)
+
 
 class Callback:
     """A function with two, three or four parameters that gives the model's answer as text."""
@@ -27,15 +33,15 @@ class Callback:
         self.function: Final = function
         self.takes: Final = _places_of(function)
         """How many arguments it is given at most."""
+        self._needs: Final = _needs_of(function)
         self._is_async: Final = _is_async(function)
 
     async def ask(self, ask: Ask) -> ModelReply:
         """Call the function. Raises what it raises, and `CallerError` for what is no text."""
         arguments: list[Any] = [ask.system, ask.user]
-        if self.takes > LEAST and (ask.schema is not None or ask.request is not None):
-            arguments.append(ask.schema)
-        if self.takes == MOST and ask.request is not None:
-            arguments.append(_own(ask.request))
+        more = (ask.schema, None if ask.request is None else _own(ask.request))
+        asked = MOST if ask.request is not None else LEAST + (ask.schema is not None)
+        arguments += more[: min(max(asked, self._needs), self.takes) - LEAST]
         if self._is_async:
             answer = await self.function(*arguments)
         else:
@@ -73,6 +79,18 @@ def _is_async(function: Any) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
 
 
+def _needs_of(function: Callable[..., Any]) -> int:
+    """How many arguments the function cannot do without; three where it takes any number."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # one written in C
+        return LEAST
+    if any(each.kind is each.VAR_POSITIONAL for each in parameters):
+        return LEAST + 1
+    places = [each for each in parameters if each.kind in _BY_POSITION]
+    return sum(each.default is each.empty for each in places)
+
+
 def _places_of(function: Callable[..., Any]) -> int:
     """How many arguments the function can be given by position, four at most."""
     try:
@@ -84,7 +102,7 @@ def _places_of(function: Callable[..., Any]) -> int:
         if parameter.kind is parameter.VAR_POSITIONAL:
             places = MOST
             break
-        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+        if parameter.kind in _BY_POSITION:
             places += 1
     if places < LEAST:
         raise CallerError(

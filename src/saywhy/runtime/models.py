@@ -42,7 +42,9 @@ class Models(msgspec.Struct, frozen=True):
         except TimeoutError as error:
             took = clock.now() - began
             is_ours = self.timeout_ms and took >= self.timeout_ms
-            why = f"no answer within {self.timeout_ms:g} ms" if is_ours else failure_text(error)
+            why = (
+                f"AI call timed out after {self.timeout_ms:g}ms" if is_ours else failure_text(error)
+            )
             return _failed(why)
         except Exception as error:
             return _failed(failure_text(error))
