@@ -13,6 +13,7 @@ from saywhy.expr.template import fill_paths, parse_template, path_of
 from saywhy.flows import decisions, failures, toolargs
 from saywhy.flows.addresses import fill_in
 from saywhy.flows.answers import note_words
+from saywhy.flows.corrections.log import recorded
 from saywhy.flows.evaluate import FlowNames, set_cargo
 from saywhy.flows.private import note_failure, note_private
 from saywhy.flows.world import World
@@ -58,6 +59,8 @@ def _arguments(world: World, node: Node, scope: Scope, tool: Tool | None) -> Any
         scope.facts[toolargs.MODELLED] = modelled["names"]
         return thaw(modelled["args"])
     variables, words = thaw(names.merged()), _newest_words(scope)
+    if recorded(scope.frame):
+        _note_all(names, scope, tool, variables)
     wanted = toolargs.wanted(world, tool, variables, words)
     if wanted:
         _note_words(scope)
@@ -72,6 +75,13 @@ def _newest_words(scope: Scope) -> str:
 def _note_words(scope: Scope) -> None:
     if scope.kept("input"):  # a flow that the host started without words has none
         note_words(scope)
+
+
+def _note_all(names: FlowNames, scope: Scope, tool: Tool, variables: dict[str, Any]) -> None:
+    """All that the arguments may come from. A correction of any of it makes another call."""
+    _note_names(names, scope, dict.fromkeys(tool.properties))
+    if all(variables.get(name, UNDEFINED) in (None, UNDEFINED) for name in tool.properties):
+        _note_words(scope)
 
 
 def _note_names(names: FlowNames, scope: Scope, made: dict[str, Any]) -> dict[str, Any]:
