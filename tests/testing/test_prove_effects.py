@@ -47,6 +47,18 @@ def test_killed_on_both_sides_of_each_commit_and_act() -> None:
         assert row["accepted"] == row["ended"]
 
 
+def test_killed_between_an_undo_and_the_call_after_it() -> None:
+    """Wherever a correction is cut off: one call, its undo and the call after it, each once."""
+    proof = prove_effects(seeds=0, loop_seconds=0, scenes=["corrected"])
+    assert proof.verdict.wrong == []
+    assert proof.kills["boundaries"] >= 30
+    row = numbers(proof, "corrected")
+    assert row["effects"] == 3 * row["conversations"]
+    assert row["unknown"] == row["settled"] > 0
+    assert (row["lost"], row["other key"], row["wrong"]) == (0, 0, 0)
+    assert row["accepted"] == row["ended"]
+
+
 def test_killed_at_random() -> None:
     """At points that only chance knows, in several conversations of all kinds at once."""
     seeds, kills = examples(1, 3), examples(15, 200)
