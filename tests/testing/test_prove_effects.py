@@ -75,7 +75,7 @@ def test_a_crash_loop_makes_progress() -> None:
     proof = prove_effects(seeds=0, boundaries=False, loop_seconds=seconds)
     assert proof.verdict.wrong == []
     assert proof.kills["loop"] > seconds
-    assert len(proof.progress) == 6
+    assert len(proof.progress) == examples(2, 6)
     assert all(proof.progress)
 
 

@@ -37,6 +37,8 @@ LOOP_SECONDS: Final = (0.05, 0.3)
 """When the processes of the crash loop are killed, once they have begun."""
 PARTS: Final = 6
 """The crash loop must make progress in each part of its time."""
+PART_SECONDS: Final = 2.0
+"""No part is shorter: a process and the late answers it asked for may take a second."""
 
 Tell = Callable[[str], None]
 
@@ -187,9 +189,10 @@ class _Stage:
         scenes = cycle(self.scenes)
         sessions: list[str] = []
         killed, counts = 0, [0]
+        part = max(seconds / PARTS, PART_SECONDS)
         started = time.monotonic()
         while (passed := time.monotonic() - started) < seconds:
-            if passed >= len(counts) * seconds / PARTS:
+            if passed >= len(counts) * part:
                 counts.append(len(place.ledger.entries("said")))
             over = place.over()
             sessions = [one for one in sessions if one not in over]
