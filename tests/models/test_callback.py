@@ -72,6 +72,28 @@ def test_a_plain_function_runs_beside_the_loop() -> None:
     assert threads != [threading.get_ident()]
 
 
+@pytest.mark.parametrize("kind", ["plain", "async"])
+def test_an_iterator_that_is_empty_is_a_failure_at_once(kind: str) -> None:
+    """`next` of a list of replies that are used up: no future can carry what it raises."""
+    replies = iter(["one"])
+
+    def function(system: str, user: str) -> str:
+        return next(replies)
+
+    async def later(system: str, user: str) -> str:
+        return next(replies)
+
+    model = function if kind == "plain" else later
+
+    async def twice() -> None:
+        asking = provider_of(model)
+        assert (await asking.ask(PLAIN)).text == "one"
+        await asyncio.wait_for(asking.ask(PLAIN), 5)
+
+    with pytest.raises(RuntimeError, match="raised StopIteration"):
+        asyncio.run(twice())
+
+
 def test_the_request_is_a_copy_of_the_hosts_own() -> None:
     """What a host does to it changes nothing of ours."""
 
@@ -97,6 +119,8 @@ def test_what_cannot_be_asked_is_refused_at_once() -> None:
     assert HINT in caught.value.hint
     with pytest.raises(CallerError, match="takes 1 arguments by position"):
         Callback(lambda system: system)
+    with pytest.raises(CallerError, match="needs 5 arguments by position"):
+        Callback(lambda a, b, c, d, e: "")
 
 
 def test_a_provider_stays_what_it_is() -> None:

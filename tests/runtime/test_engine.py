@@ -310,6 +310,9 @@ def test_validation_reports_and_strict_refuses() -> None:
     [
         ({"partial_match": "most"}, "partial_match is any or safe, not 'most'"),
         ({"commands": ["stop"]}, "no command is called 'stop'"),
+        ({"ai_timeout": -1}, "ai_timeout is milliseconds, 0 for no limit, not -1"),
+        ({"ai_timeout": "2 s"}, "ai_timeout is milliseconds, 0 for no limit, not '2 s'"),
+        ({"ai_timeout": float("nan")}, "ai_timeout is milliseconds, 0 for no limit, not nan"),
         ({"error_text": "x"}, "error_text is hidden, reference or empty, not 'x'"),
         ({"store": "talk.db"}, "store is a store, not a path"),
         ({"functions": {"fee": 2}}, '"fee" among the functions is int, which cannot be called'),

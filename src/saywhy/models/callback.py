@@ -45,7 +45,7 @@ class Callback:
         if self._is_async:
             answer = await self.function(*arguments)
         else:
-            answer = await asyncio.to_thread(self.function, *arguments)
+            answer = await asyncio.to_thread(self._call, *arguments)
             if inspect.isawaitable(answer):  # a plain function that hands on another's
                 answer = await answer
         if not isinstance(answer, str):
@@ -55,6 +55,13 @@ class Callback:
                 hint="give the answer as text; what is JSON as JSON text",
             )
         return ModelReply(answer)
+
+    def _call(self, *arguments: Any) -> Any:
+        """Call a plain function. A future cannot carry `StopIteration`: nobody would ever know."""
+        try:
+            return self.function(*arguments)
+        except StopIteration as error:
+            raise RuntimeError("the model's callback raised StopIteration") from error
 
 
 def provider_of(model: Callable[..., Any] | Provider) -> Provider:
@@ -104,9 +111,11 @@ def _places_of(function: Callable[..., Any]) -> int:
             break
         if parameter.kind in _BY_POSITION:
             places += 1
-    if places < LEAST:
+    needs = _needs_of(function)
+    if places < LEAST or needs > MOST:
+        takes = f"takes {places}" if places < LEAST else f"needs {needs}"
         raise CallerError(
-            f"the model's callback takes {places} arguments by position, and is given two to four",
+            f"the model's callback {takes} arguments by position, and is given two to four",
             hint="async def model(system, user, schema=None, request=None) -> str",
         )
     return min(places, MOST)

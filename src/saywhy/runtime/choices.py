@@ -29,6 +29,18 @@ def one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:
     return value
 
 
+def milliseconds(option: str, value: float | None) -> float:
+    """A time limit: 0 or None for none."""
+    if value is None:
+        return 0
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)  # pyright: ignore[reportUnnecessaryIsInstance] - callers
+    if not is_number or not value >= 0:
+        raise CallerError(
+            f"{option} is milliseconds, 0 for no limit, not {value!r}", hint=f"{option}=2000"
+        )
+    return 0 if value == float("inf") else value
+
+
 def can_offer(wanted: bool, commands: Sequence[str] | bool) -> bool:
     """Whether interruptions are offered: only where the user can say yes and no."""
     if wanted and not {"switch", "continue"} <= commands_of(commands):

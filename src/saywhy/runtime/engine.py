@@ -29,7 +29,7 @@ from saywhy.flows.world import Detection, ErrorText, Options, World
 from saywhy.models.callback import provider_of
 from saywhy.models.provider import Provider
 from saywhy.runtime import held as holding
-from saywhy.runtime.choices import callables, can_offer, commands_of, one_of
+from saywhy.runtime.choices import callables, can_offer, commands_of, milliseconds, one_of
 from saywhy.runtime.conversations import Conversations, TurnReply
 from saywhy.runtime.deciding import Deciding
 from saywhy.runtime.detecting import Detecting
@@ -141,7 +141,8 @@ class Engine(Deciding, Detecting, Timing, Reporting):
     ) -> None:
         """Long because each option stands here once, with its default."""
         self._log = Log(logger)
-        self.language, self.model, self.ai_timeout = language, model, ai_timeout
+        self.language, self.model = language, model
+        self.ai_timeout = milliseconds("ai_timeout", ai_timeout)
         self._new_id, self._clock = new_id, clock or SystemClock()
         self.library: Library = load_definitions(flows, tools)
         self._globals: FrozenDict = freeze(dict(globals or {}), ("globals",))
