@@ -16,6 +16,7 @@ from typing import Any, Final
 from saywhy.clock import Clock, SystemClock
 from saywhy.errors import DefinitionError, Place, SaywhyError
 from saywhy.flows.load import load_files
+from saywhy.library.named import is_library
 from saywhy.models.scripted import ScriptedModel
 from saywhy.runtime.engine import Engine
 from saywhy.runtime.session import Session
@@ -145,7 +146,10 @@ class _Player:
             raise DefinitionError(unreadable)
         return Engine(
             flows=[*files, *scenario.flows],
-            tools=[self._with_base(tool) for tool in scenario.tools],
+            tools=[
+                *(file for file in files if is_library(file)),
+                *(self._with_base(tool) for tool in scenario.tools),
+            ],
             functions={**_standard(scenario), **(world.functions or {}), **own},
             globals={**(world.globals or {}), **scenario.globals},
             model=self.model,
@@ -158,6 +162,7 @@ class _Player:
             commands=not options.get("disable_commands", False),
             command_words=options.get("command_words"),
             offer_interruptions=options.get("offer_interruptions", False),
+            clarify=options.get("clarify", False),
             inactivity=options.get("inactivity_ms", 0),
             clock=self.clock,
             http=StubClient(self.web.base if self.web else ""),

@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 from saywhy.errors import CallerError, DefinitionError, Place, Problem, did_you_mean
 from saywhy.flows.load import read_document
 from saywhy.flows.source import SourceMap, join
+from saywhy.library.named import is_library
 from saywhy.testing.scenario_decision import WAYS, Decision, decision_of, faults_of
 from saywhy.trace.words import brief
 from saywhy.values import untagged
@@ -35,7 +36,7 @@ EXPECT_KEYS: Final = (
 )
 ENGINE_KEYS: Final = (
     *("guidance", "messages", "ai_timeout_ms", "disable_commands", "intent_detection"),
-    *("command_words", "offer_interruptions"),
+    *("command_words", "offer_interruptions", "clarify"),
     "inactivity_ms",
 )
 ROLES: Final = ("user", "assistant")
@@ -215,7 +216,9 @@ class _Reader:
             title=str(item.get("title") or ""),
             tags=tuple(map(str, self._list(item, "covers", "/covers"))),
             quirk=str(item.get("quirk") or ""),
-            files=tuple(folder / file for file in self._files(item)),
+            files=tuple(
+                Path(file) if is_library(file) else folder / file for file in self._files(item)
+            ),
             flows=self._definitions(item, "flows"),
             tools=self._definitions(item, "tools"),
             functions=untagged(self._object(item, "functions", "/functions")),
