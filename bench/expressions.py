@@ -75,7 +75,7 @@ def run() -> list[Figure]:
 
 
 def bare_function() -> Any:
-    """A function in the engine, with a time limit as every expression has it."""
+    """A function in the engine with a time limit, as expressions that may take long have it."""
     import _quickjs
 
     context: Any = _quickjs.Context()
