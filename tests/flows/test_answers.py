@@ -112,6 +112,8 @@ def test_words_are_trimmed_and_kept() -> None:
         ({"min": 2}, "1 2", "1 2"),
         ({"max": 1}, "#", "#"),
         ({"max": 1}, "(5).", "5"),
+        ({"max": 1}, "$1", "1"),
+        ({"max": 1}, "pay $1", "pay $1"),
         ({"max": 1}, "55", "55"),
         ({"max": 1}, "five", "five"),
         ("nonsense", "1 2", "1 2"),

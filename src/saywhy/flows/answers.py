@@ -24,7 +24,9 @@ SECRETS: Final = ("session", "secrets")
 DIGITS: Final = ("cargo", "digits")
 VOICE: Final = ("cargo", "voice")
 
-_KEY: Final = re.compile(r"[\s.,;:!?¿¡\"'()\[\]-]*([0-9*#])[\s.,;:!?¿¡\"'()\[\]-]*")
+_KEY: Final = re.compile(r"[^\w*#]*([0-9*#])[^\w*#]*")
+"""One key with marks around it but no words: a `$` before it is such a mark, as `asSpoken` is for
+those who want to keep it."""
 _DIGIT: Final = re.compile(r"[0-9]")
 
 
