@@ -103,6 +103,13 @@ class Scope(msgspec.Struct, eq=False, gc=False):
 
     def has(self, scope: str, name: str) -> bool:
         """Whether the variable exists (it may still be undefined)."""
+        key = (scope, name)
+        if key in self.staged:
+            return self.staged[key] is not GONE
+        if name in self.state.scopes.get(scope, ()):
+            return True
+        if not self.state.bases and not self.opened:
+            return False
         holder = self.holder(scope, name)
         if (holder, name) in self.staged:
             return self.staged[(holder, name)] is not GONE

@@ -24,7 +24,9 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
     "de": de.SENTENCES,
 }
 
-_PLACEHOLDER: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_PLACEHOLDER: Final = re.compile(r"(\{\{\s*\w+\s*\}\})")
+MOST_SPLIT: Final = 1_000
+"""Sentences in a language that are kept split at their placeholders."""
 
 
 class Phrases:
@@ -37,15 +39,25 @@ class Phrases:
         self.given: Final = _checked(registry or {})
         """The host's own sentences, by the usual spelling of their language."""
         self._texts: dict[str, Mapping[str, str]] = {**BUILT_IN, **self.given}
+        self._split: dict[tuple[str, str | None], list[str]] = {}
 
     def say(self, phrase: str, language: str | None, **values: Any) -> str:
         """The sentence `phrase`; a placeholder whose value is empty stays as it is written."""
-
-        def filled(found: re.Match[str]) -> str:
-            value = values.get(found[1])
-            return found[0] if _is_empty(value) else value_text(value)
-
-        return _PLACEHOLDER.sub(filled, self._text(phrase, language))
+        parts = self._split.get((phrase, language))
+        if parts is None:
+            if len(self._split) >= MOST_SPLIT:  # names of languages come from outside
+                self._split.clear()
+            parts = _PLACEHOLDER.split(self._text(phrase, language))
+            self._split[phrase, language] = parts
+        if len(parts) == 1:
+            return parts[0]
+        said = parts[:]
+        # Every second part is a placeholder, and within it the name.
+        for at in range(1, len(parts), 2):
+            value = values.get(parts[at].strip("{}").strip())
+            if not _is_empty(value):
+                said[at] = value if type(value) is str else value_text(value)
+        return "".join(said)
 
     def speaks(self, language: str) -> bool:
         """Whether there are sentences for a language, or for the one behind a region."""
