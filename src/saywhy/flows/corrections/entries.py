@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from saywhy.values import UNDEFINED, FrozenDict, Key, raw, seal
+from saywhy.values import UNDEFINED, Key, raw, seal
 
 Root = tuple[str, str]
 """A variable: its scope and its name."""
@@ -142,8 +142,3 @@ def _reads(items: Any) -> tuple[Read, ...]:
 def is_tracked(key: Key) -> bool:
     """Whether a key is one whose change a correction follows: a variable, or cargo."""
     return key[0] == "cargo" or str(key[0])[:1] == "v"
-
-
-def frozen_tree(entry: Entry) -> FrozenDict:
-    """The entry as the state holds it."""
-    return FrozenDict(entry.tree())

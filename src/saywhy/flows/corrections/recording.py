@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from saywhy.chart.cursor import Frame
 from saywhy.chart.model import Chart, Node
 from saywhy.chart.outcome import Answer, Call, Goto, Need, Outcome, Return
 from saywhy.chart.scope import GONE, Scope
@@ -272,8 +271,3 @@ def _effect(world: World, node: Node, scope: Scope, answer: Answer | None) -> Ef
     return Effect(
         tool.name, str(undo["tool"]), freeze(filled), say_text(world, scope, text) if text else ""
     )
-
-
-def owner_frame(scope: Scope) -> Frame:
-    """The frame that the record of the running frame belongs to."""
-    return owner_of(scope.cursor, scope.frame)
