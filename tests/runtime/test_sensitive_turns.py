@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from saywhy import Engine, Reply, SqliteStore, why
+from saywhy.models.provider import Ask, ModelReply
 from saywhy.stores.memory import MemoryStore
 from saywhy.stores.store import Store
 from saywhy.trace.file import lines_of
@@ -83,3 +85,49 @@ async def test_what_went_into_cargo_stays_sensitive(engine: Engine) -> None:
         session = await engine.session("c")
         assert session is not None
         assert session.secrets == ()
+
+
+SPOKEN = "es 73 19 48"
+PIN: list[dict[str, Any]] = [
+    {
+        "id": "pin",
+        "name": "Pin",
+        "interruptable": True,
+        "steps": [
+            {
+                "id": "ask",
+                "type": "SAY-GET",
+                "variable": "pin",
+                "value": "Code?",
+                "pii": True,
+                "digits": {"min": 6, "max": 6},
+            },
+            {"id": "more", "type": "SAY-GET", "variable": "more", "value": "Next?"},
+        ],
+    }
+]
+
+
+class Quoting:
+    """A model that fails, and says what it was asked."""
+
+    async def ask(self, ask: Ask) -> ModelReply:
+        raise ValueError(f"cannot answer {ask.user}")
+
+
+async def test_spoken_keys_are_sensitive_in_both_forms(caplog: pytest.LogCaptureFixture) -> None:
+    """The digits that are stored and the words they were made of; a failing model quotes none."""
+    caplog.set_level(logging.DEBUG, "saywhy")
+    options: dict[str, Any] = {"guidance": {"enabled": False}, "validate_on_init": False}
+    async with Engine(flows=PIN, model=Quoting(), store=MemoryStore(), **options) as engine:
+        await engine.take_turn("c", "Pin", cargo={"voice": True})
+        assert (await engine.take_turn("c", SPOKEN)).response == "Next?"
+        session = await engine.session("c")
+        assert session is not None
+        assert session.frame is not None
+        assert session.frame.variables["pin"] == "731948"
+        kept = await kept_of(engine)
+    assert "731948" not in kept
+    assert SPOKEN not in kept
+    assert SPOKEN not in caplog.text
+    assert "model, intent_analysis: it failed on words that may be sensitive" in caplog.text

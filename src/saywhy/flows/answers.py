@@ -104,7 +104,8 @@ def hide(scope: Scope, text: str) -> None:
     if scope.kept("pii") and text:
         scope.secrets = (*scope.secrets, text)
         known = scope.peek(SECRETS) or ()
-        scope.staged[SECRETS] = freeze([*known, text])  # no operation: a record would tell it
+        if text not in known:
+            scope.staged[SECRETS] = freeze([*known, text])  # no operation: a record would tell it
 
 
 def is_secret(scope: Scope, field: str) -> bool:
@@ -117,7 +118,11 @@ def is_secret(scope: Scope, field: str) -> bool:
 
 
 def shaped(world: World, node: Node, scope: Scope, text: str) -> str:
-    """A spoken answer to a keypad question as its keys, where it fits; anything else as it is."""
+    """A spoken answer to a keypad question as its keys, where it fits; anything else as it is.
+
+    What was said is as sensitive as what is made of it.
+    """
+    hide(scope, text)
     digits = scope.peek(DIGITS)
     is_keys = isinstance(digits, Mapping)
     if not is_truthy(scope.read(VOICE) if is_keys else scope.peek(VOICE)):

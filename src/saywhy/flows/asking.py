@@ -69,7 +69,6 @@ def take_answer(world: World, node: Node, scope: Scope, answer: Answer) -> Outco
     if field and answers.is_to_be_cleaned(world, scope):
         cleaning = spoken.cleaning(question, text, field=field)
         if cleaning is not None:
-            answers.hide(scope, text)
             return cleaning
     answers.store(scope, field, text)
     return _checked(world, node, scope)

@@ -315,7 +315,10 @@ class TurnRun:
         told = with_conversation(need, self.session.messages, self.masked)
         answer = await models.answer(self.machinery.world, self.machinery.clock, told)
         if answer.error is not None:
-            self.machinery.debug(self.masked(f"model, {need.name}: {answer.error}"))
+            is_sensitive = bool(self.flow.frames) and self.flow.top.data.get("pii")
+            # What failed may quote the words, which only become a secret once they are taken.
+            why = "it failed on words that may be sensitive" if is_sensitive else answer.error
+            self.machinery.debug(self.masked(f"model, {need.name}: {why}"))
         return answer
 
     # ------------------------------------------------------------ the end of a turn
