@@ -1,4 +1,4 @@
-"""Writes the parts of the docs that come from the program: help texts, errors, names, the tree.
+"""Writes the parts of the docs that come from the program: help texts, errors, keys, names, tree.
 
     python docs/generate.py            writes them
     python docs/generate.py --check    exit code 1 when a page differs from what would be written
@@ -22,6 +22,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import author
+from libraries import library
 
 DOCS = Path(__file__).parent
 PART = re.compile(r"(<!-- begin (\w+)(?: (\S+))? -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -55,6 +58,15 @@ def pages() -> Iterator[tuple[Path, str, str]]:
         now = page.read_text(encoding="utf-8")
         if PART.search(now):
             yield page, now, PART.sub(filled, now)
+    yield author_reference()
+
+
+def author_reference() -> tuple[Path, str, str]:
+    """The text for flow authors that comes with the package: its file, as it is and should be."""
+    file = DOCS.parent / "src/saywhy/library/author-reference.md"
+    texts = {name: PART.sub(filled, text) for name, text in author.read().items()}
+    now = file.read_text(encoding="utf-8") if file.exists() else ""
+    return file, now, author.text_of(texts)
 
 
 def filled(match: re.Match[str]) -> str:
@@ -344,6 +356,54 @@ def messages() -> str:
     return "\n".join(rows)
 
 
+# ------------------------------------------------------------------ keys
+
+
+def keys() -> str:
+    """The keys of flow, tool and scenario files, from the lists that `check` judges them by."""
+    rows = ["| on | keys | explained in |", "|---|---|---|"]
+    for what, page, known in key_lists():
+        rows.append(f"| {what} | {', '.join(f'`{key}`' for key in sorted(known))} | {page} |")
+    return "\n".join(rows)
+
+
+def key_lists() -> Iterator[tuple[str, str, frozenset[str]]]:
+    """What has keys, a link to the page that explains them, and the keys."""
+    from saywhy.flows.checks import forms, silence
+    from saywhy.flows.checks import keys as known
+    from saywhy.testing import scenario_file as scenarios
+
+    flow, steps = "[flow files](flow-files.md#keys-of-a-flow)", "steps.md"
+    yield "a flow", flow, known.FLOW_KEYS
+    yield "any step", f"[steps]({steps})", known.COMMON_KEYS
+    for kind, own in known.STEP_KEYS.items():
+        if own:
+            yield kind, f"[steps]({steps}#{kind.lower()})", own
+    yield "`timeout`", f"[steps]({steps}#timeout)", frozenset(silence.TIMEOUT_KEYS)
+    yield "an input of a FORM", f"[steps]({steps}#form)", forms.INPUT_KEYS
+    yield "`money`", f"[steps]({steps}#form)", forms.MONEY_KEYS
+    yield "a choice", f"[steps]({steps}#form)", forms.CHOICE_KEYS
+    yield "a tool", "[tool files](tool-files.md), [HTTP](http-tools.md)", known.TOOL_KEYS
+    outside = "[tools](tool-files.md), [HTTP](http-tools.md), [MCP](mcp-tools.md)"
+    yield "`implementation`", outside, known.IMPLEMENTATION_KEYS
+    places = ("keys-of-a-scenario", "turns")
+    about, turns = (f"[scenarios](scenario-files.md#{at})" for at in places)
+    yield "a scenario", about, frozenset(scenarios.SCENARIO_KEYS)
+    yield "`engine` of it", about, frozenset(scenarios.ENGINE_KEYS)
+    yield "a turn of it", turns, frozenset(scenarios.TURN_KEYS)
+    yield "`expect`", turns, frozenset(scenarios.EXPECT_KEYS)
+
+
+def frame() -> str:
+    """What a session tells of the flow that is open."""
+    from saywhy.runtime.frame_view import FIELDS, FrameView
+
+    rows = ["| attribute | meaning |", "|---|---|"]
+    for name in FIELDS.values():
+        rows.append(f"| `{name}` | {first_paragraph(getattr(FrameView, name).fget)} |")
+    return "\n".join(rows)
+
+
 # ------------------------------------------------------------------ standard functions
 
 
@@ -365,7 +425,10 @@ def helpers() -> str:
 PARTS: dict[str, Callable[..., str]] = {
     "commands": commands,
     "errors": errors,
+    "frame": frame,
     "helpers": helpers,
+    "keys": keys,
+    "library": library,
     "messages": messages,
     "names": names,
     "tree": tree,

@@ -300,6 +300,17 @@ def test_every_option_of_the_engine_is_documented() -> None:
     assert options | set(GUIDANCE_KEYS) - {"enabled"} <= shown
 
 
+def test_every_key_is_explained() -> None:
+    """Each key that files may have stands as code on the page that the list of all keys names."""
+    missing: list[str] = []
+    for what, where, known in generate.key_lists():
+        pages = [DOCS / "reference" / name for name in re.findall(r"\(([\w-]+\.md)", where)]
+        text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+        words = set(re.findall(r"\w+", " ".join(re.findall(r"`[^`\n]+`", text))))
+        missing += [f"{what}: {key}" for key in sorted(known - words)]
+    assert not missing, "not explained where docs/reference/keys.md leads: " + ", ".join(missing)
+
+
 def test_every_built_in_name_is_documented() -> None:
     """The names that JavaScript gives to expressions are those of the table, none more or less."""
     page = (DOCS / "reference" / "expressions.md").read_text(encoding="utf-8")
