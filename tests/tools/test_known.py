@@ -92,10 +92,11 @@ def test_what_nobody_said() -> None:
 
 def test_globals_are_known_all_the_time() -> None:
     """They take up no place in the memory."""
-    constants = freeze({"shop": {"branch": "b-1", "number": 7}})
-    assert unknown_in(ORDER, {"order": "b-1"}, NOTHING, constants) == []
-    assert unknown_in(ORDER, {"order": "7"}, NOTHING, constants) == []
-    assert unknown_in(ORDER, {"order": "b-2"}, NOTHING, constants) == [REFUSED]
+    known = Known("salt", constants=freeze({"shop": {"branch": "b-1", "number": 7}}))
+    assert unknown_in(ORDER, {"order": "b-1"}, known) == []
+    assert unknown_in(ORDER, {"order": "7"}, known) == []
+    assert unknown_in(ORDER, {"order": "b-2"}, known) == [REFUSED]
+    assert "constants" not in known.to_value()
 
 
 def test_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,6 @@ async def call_for(run: TurnRun, need: Need, *, resumed: bool) -> Answer:
         filled=frame.data.get("filled"),
         surroundings=surroundings_of(run),
         known=known_to(world, run.session),
-        constants=world.globals,
     )
     if made.to_approve is not None:
         frame.data["salt"] = secrets.token_hex(8)

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from saywhy.expr.javascript import Evaluated
 from saywhy.expr.numbers import value_text
 from saywhy.expr.outcome import Given
@@ -49,8 +51,7 @@ async def call_directly(
         http=machinery.http,
         filled=await _filled(machinery, tool) if tool else None,
         surroundings=_surroundings(machinery),
-        known=known,
-        constants=world.globals,
+        known=known and msgspec.structs.replace(known, constants=world.globals),
     )
     for warning in machinery.diagnose(tool, made):
         machinery.warn(warning)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import secrets
 from typing import Final
 
+import msgspec
+
 from saywhy.flows.given import KNOWN
 from saywhy.flows.world import World
 from saywhy.runtime.session import Session
@@ -28,5 +30,8 @@ def begin_known(world: World, session: Session) -> None:
 
 def known_to(world: World, session: Session) -> Known:
     """What was given in a conversation so far."""
-    held = session.state.get(*KNOWN) if world.tools.wants_known else UNDEFINED
-    return NOTHING if held is UNDEFINED else Known.of(held)
+    if not world.tools.wants_known:
+        return NOTHING
+    held = session.state.get(*KNOWN)
+    known = NOTHING if held is UNDEFINED else Known.of(held)
+    return msgspec.structs.replace(known, constants=world.globals)

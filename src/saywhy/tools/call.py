@@ -71,7 +71,6 @@ async def call_tool(
     filled: Mapping[str, str] | None = None,
     surroundings: Surroundings = ALONE,
     known: Known | None = NOTHING,
-    constants: Any = None,
 ) -> ToolAnswer:
     """Call a tool and say what came of it.
 
@@ -80,7 +79,9 @@ async def call_tool(
     `on_attempt` hears of each attempt before it is made: what it noted is still there when the turn
     is cancelled meanwhile. HTTP tools go out through `http`; `filled` has the texts of the
     expressions in their definition. A response mapping may use what is in `surroundings`. What must
-    have been given before has to be in `known` or in `constants`; None: the caller vouches for it.
+    have been given before has to be in `known`; None: the caller vouches for it.
+
+    Long because whatever a call may need is an argument with a name of its own.
     """
     tool = registry.find(name)
     if tool is None:
@@ -93,8 +94,7 @@ async def call_tool(
     given = complete(tool, args)
     tree: dict[str, Any] = plain(given)
     if not resumed:
-        made_up = unknown_in(tool.known, tree, known, constants) if tool.known and known else []
-        refused = await _unfit(tool, tree, made_up, approved, clock, surroundings, strict=strict)
+        refused = await _unfit(tool, tree, known, approved, clock, surroundings, strict=strict)
         if refused is not None:
             return refused
     attempts: list[Attempt] = []
@@ -142,7 +142,7 @@ async def _turned_down(
 async def _unfit(
     tool: Tool,
     tree: dict[str, Any],
-    made_up: list[str],
+    known: Known | None,
     approved: Approved | None,
     clock: Clock,
     surroundings: Surroundings,
@@ -150,7 +150,9 @@ async def _unfit(
     strict: bool,
 ) -> ToolAnswer | None:
     """Why a call is refused with these arguments."""
-    errors = errors_in(tool, tree, strict=strict) or made_up
+    errors = errors_in(tool, tree, strict=strict)
+    if not errors and tool.known and known is not None:
+        errors = unknown_in(tool.known, tree, known)
     if errors:
         return _refused(refusal(errors), f"see the parameters of tool {tool.id}")
     if tool.approval is None:

@@ -61,6 +61,8 @@ class Known(msgspec.Struct, frozen=True):
     said: str = ""
     forgot_given: bool = False
     forgot_said: bool = False
+    constants: Any = None
+    """Values that count as given all the time, the host's globals; not stored."""
 
     @classmethod
     def of(cls, value: Any) -> Self:
@@ -69,7 +71,9 @@ class Known(msgspec.Struct, frozen=True):
 
     def to_value(self) -> dict[str, Any]:
         """As plain data."""
-        return msgspec.structs.asdict(self)
+        tree = msgspec.structs.asdict(self)
+        del tree["constants"]
+        return tree
 
     def with_given(self, value: Any) -> Self:
         """With every text and number inside a value that a tool or the host gave."""
@@ -124,18 +128,13 @@ def spots_of(schema: Mapping[str, Any], path: tuple[str, ...] = ()) -> tuple[Spo
     return tuple(found)
 
 
-def unknown_in(
-    spots: Iterable[Spot], arguments: Any, known: Known, constants: Any = None
-) -> list[str]:
-    """What of the arguments was made up, each as `<path> <message>`; no value is quoted.
-
-    `constants` are values that count as given all the time: the host's globals.
-    """
+def unknown_in(spots: Iterable[Spot], arguments: Any, known: Known) -> list[str]:
+    """What of the arguments was made up, each as `<path> <message>`; no value is quoted."""
     found: list[str] = []
     for spot in spots:
         for path, value in _at(arguments, spot.path, ()):
             text = text_of(value)
-            is_constant = text is not None and text in texts_in(constants)
+            is_constant = text is not None and text in texts_in(known.constants)
             if not is_constant and not known.holds(value, said=spot.said):
                 found.append(f"{path_text(path)} {_told(spot, known)}")
     return found
