@@ -38,6 +38,15 @@ _BEFORE_ONE: Final = listed(
 )
 """Words before a `one` that stands for a thing."""
 _COINS: Final = {"dollar", "buck", "euro", "pound", "peso"}
+_WHOSE: Final = {
+    "canadian": "CAD",
+    "canadiense": "CAD",
+    "australian": "AUD",
+    "australiano": "AUD",
+    "mexican": "MXN",
+    "mexicano": "MXN",
+}
+_NOUNS: Final = _COINS | {"dolare", "dolar", "libra", *_WHOSE}
 _PERCENT: Final = {"percent", "%", "porciento", "percentage"}
 MOST_DIGITS: Final = 9
 """Digits of an amount that is written without separators; more are some other number."""
@@ -195,6 +204,7 @@ def _amount_at(tokens: Sequence[Token], at: int, tongue: str) -> Amount | None:
         if codes is _HUNDREDTH:
             return Amount(value / 100, first, end, None, refused or value >= 100)
     value, end, codes = _with_cents(tokens, value, end, tongue, codes)
+    codes, end = _narrowed(tokens, end, codes)
     refused = refused or _is_percent(tokens, end) or _is_negative(tokens, first)
     return Amount(value, first, end, codes, refused)
 
@@ -208,6 +218,27 @@ def _named(tokens: Sequence[Token], at: int) -> tuple[frozenset[str], int] | Non
     if at < len(tokens) and tokens[at].word in MINOR:
         return _HUNDREDTH, at + 1
     return named_at(tokens, at) if at < len(tokens) and not tokens[at - 1].ends_clause else None
+
+
+def _narrowed(
+    tokens: Sequence[Token], end: int, codes: frozenset[str] | None
+) -> tuple[frozenset[str] | None, int]:
+    """`$80 CAD`, `80 dollars MXN`, `$80 pesos`: what follows a sign says whose it is.
+
+    Where the two cannot be one currency none is left: nobody is asked for that.
+    """
+    while codes and end < len(tokens) and not tokens[end - 1].ends_clause:
+        token = tokens[end]
+        noun = token.word.removesuffix("s")
+        if not (token.text.isupper() and len(token.text) == 3) and noun not in _NOUNS:
+            break  # "all" and "real" are words first, and money of Albania and Brazil after that
+        named = named_at(tokens, end)
+        if named is None and noun in _WHOSE:  # "$80 Canadian"
+            named = frozenset({_WHOSE[noun]}), end + 1
+        if named is None:
+            break
+        codes, end = codes & named[0], named[1]
+    return codes, end
 
 
 def _written(token: Token, tongue: str) -> Amount | None:
