@@ -218,5 +218,6 @@ def by_model(answer: Answer, known: Collection[str]) -> tuple[Said | None, str]:
     variable, value = reply.get("variable"), reply.get("value")
     if reply.get("isCorrection") is not True or variable not in known:
         return None, ""
-    text = value.strip() if isinstance(value, str) else ""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    text = str(value).strip() if isinstance(value, str) or is_number else ""
     return (Said(str(variable), text), "") if text else (None, "")
