@@ -142,6 +142,8 @@ def test_what_a_language_lacks() -> None:
     [
         ({"flow_init": "x"}, 'messages: "flow_init" is no language'),
         ({"es": "x"}, 'messages: "es" holds texts by id, not str'),
+        ("es", "messages holds texts by language and id, not str"),
+        ({5: {}}, 'messages: "5" is no language'),
         ({"es": {"flow_init": None}}, 'messages: "flow_init" in es is a text, not NoneType'),
     ],
 )

@@ -289,6 +289,23 @@ def test_other_values_stay_as_they_are() -> None:
 # ------------------------------------------------------------------ stage 2
 
 
+@pytest.mark.parametrize(
+    ("name", "written", "kept"),
+    [
+        ("note", "12345678901234567890", "12345678901234567890"),
+        ("note", "9007199254740991", 9007199254740991),
+        ("note", "-12345678901234567890", "-12345678901234567890"),
+        ("note", "true", True),
+        ("days", "12345678901234567890", 12345678901234567890.0),
+    ],
+)
+def test_a_number_too_long_for_javascript_stays_usable(name: str, written: str, kept: Any) -> None:
+    """As text, so that no digit of an order number is lost; as a number where one is declared."""
+    reply = f'{{"flowName": "Ticket", "parameters": {{"{name}": {written}}}}}'
+    found = decode_detect_flow_reply(FLOWS, reply).parameters[name]
+    assert (type(found), found) == (type(kept), kept)
+
+
 def test_the_parameters_of_stage_2_are_checked_likewise() -> None:
     """Null is what the user has not said; the rest is checked as in a single call."""
     stage: Any = build_parameter_stage("x", [], TICKET).request

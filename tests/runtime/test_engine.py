@@ -306,6 +306,22 @@ def test_validation_reports_and_strict_refuses() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"user_id": 7}, "user_id of a conversation is text, not int"),
+        ({"user_id": "ann", "session_id": 7}, "session_id of a conversation is text, not int"),
+        ({"user_id": "ann", "language": ["es"]}, "language of a conversation is text, not list"),
+    ],
+)
+def test_a_conversation_that_could_not_be_loaded_again_is_not_begun(
+    given: dict[str, Any], problem: str
+) -> None:
+    """Ids and languages are texts in the document of a session."""
+    with pytest.raises(CallerError, match=problem):
+        Engine().init_session(**given)
+
+
+@pytest.mark.parametrize(
     ("options", "problem"),
     [
         ({"partial_match": "most"}, "partial_match is any or safe, not 'most'"),

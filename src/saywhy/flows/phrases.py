@@ -86,8 +86,11 @@ def _checked(registry: Mapping[str, Mapping[str, str]]) -> dict[str, Mapping[str
     """The registry under the usual spelling of its languages."""
     example = 'messages={"es": {"flow_completed_generic": "Listo."}}'
     checked: dict[str, Mapping[str, str]] = {}
+    if not isinstance(registry, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
+        kind = type(registry).__name__
+        raise CallerError(f"messages holds texts by language and id, not {kind}", hint=example)
     for language, texts in registry.items():
-        if not is_tag(language):
+        if not isinstance(language, str) or not is_tag(language):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
             raise CallerError(f'messages: "{language}" is no language', hint=example)
         if not isinstance(texts, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
             kind = type(texts).__name__

@@ -7,6 +7,7 @@ declared are dropped. What was dropped is told as data; whoever asked logs and r
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
@@ -26,6 +27,7 @@ Reason: TypeAlias = Literal[
 
 _NONE: Final = frozenset({"", "none", "null"})
 _MOST_TRIES: Final = 16
+_MAX_EXACT: Final = 2**53 - 1
 _decode: Final = json.JSONDecoder().raw_decode
 
 
@@ -220,8 +222,21 @@ def check_parameters(flow: FlowOption, given: Any) -> tuple[dict[str, Any], tupl
         if reason:
             dropped.append(Dropped(str(name), given[name], reason))
         else:
-            kept[name] = value
+            kept[name] = _exact(value, option)
     return kept, tuple(dropped)
+
+
+def _exact(value: Any, option: ParameterOption | None) -> Any:
+    """A value that flows can hold: a whole number that JavaScript cannot read exactly is somebody's
+    number on paper, unless the parameter is declared to be a number."""
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) <= _MAX_EXACT:
+        return value
+    if option is None or option.type not in ("number", "integer"):
+        return str(value)
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _refused(name: Any, value: Any, option: ParameterOption | None) -> Reason | Literal[""]:

@@ -41,6 +41,16 @@ def milliseconds(option: str, value: float | None) -> float:
     return 0 if value == float("inf") else value
 
 
+def must_be_texts(**given: Any) -> None:
+    """Ids and languages of a conversation: texts, or left out."""
+    for name, value in given.items():
+        if value is not None and not isinstance(value, str):
+            raise CallerError(
+                f"{name} of a conversation is text, not {type(value).__name__}",
+                hint=f"{name}=str(…)",
+            )
+
+
 def can_offer(wanted: bool, commands: Sequence[str] | bool) -> bool:
     """Whether interruptions are offered: only where the user can say yes and no."""
     if wanted and not {"switch", "continue"} <= commands_of(commands):

@@ -29,7 +29,14 @@ from saywhy.flows.world import Detection, ErrorText, Options, World
 from saywhy.models.callback import provider_of
 from saywhy.models.provider import Provider
 from saywhy.runtime import held as holding
-from saywhy.runtime.choices import callables, can_offer, commands_of, milliseconds, one_of
+from saywhy.runtime.choices import (
+    callables,
+    can_offer,
+    commands_of,
+    milliseconds,
+    must_be_texts,
+    one_of,
+)
 from saywhy.runtime.conversations import Conversations, TurnReply
 from saywhy.runtime.deciding import Deciding
 from saywhy.runtime.detecting import Detecting
@@ -298,10 +305,11 @@ class Engine(Deciding, Detecting, Timing, Reporting):
         self, user_id: str, session_id: str | None = None, language: str | None = None
     ) -> Session:
         """A new conversation. Without an id it gets a random one; the language is the engine's
-        unless given."""
+        unless given. Raises `CallerError` for what is no text."""
+        must_be_texts(user_id=user_id, session_id=session_id, language=language)
         return Session(
             session_id or self._new_id(),
-            user_id,
+            user_id or "",
             language or self.language,
             self._machinery.charts,
             self._clock.now(),
