@@ -27,6 +27,7 @@ ROWS = {
     "clock": 0,
     "marks": 0,
     "host": 0,
+    "library": 0,
     "expr": 1,
     "chart": 1,
     "models": 1,

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from saywhy.cli.approvals import approvals
+from saywhy.cli.author_reference import author_reference
 from saywhy.cli.chat import chat
 from saywhy.cli.check import check
 from saywhy.cli.demo.play import demo
@@ -60,7 +61,7 @@ def program(
     """What may stand before a command."""
 
 
-for command in (chat, check, test, why, draw, functions, mcp, demo):
+for command in (chat, check, test, why, draw, functions, author_reference, mcp, demo):
     app.command()(command)
 app.add_typer(store, name="store")
 app.add_typer(held, name="held")

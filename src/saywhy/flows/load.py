@@ -13,19 +13,21 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, Final, Literal, TypeAlias
 
-from saywhy.errors import DefinitionError, Place, Problem, StateValueError
+from saywhy.errors import CallerError, DefinitionError, Place, Problem, StateValueError
 from saywhy.flows.json_text import read_json
 from saywhy.flows.model import Flow, Library, ToolDefinition
 from saywhy.flows.read_flow import kind_of, read_flow, read_tool
 from saywhy.flows.source import Document, SourceMap, join
 from saywhy.flows.wraps import resolve_wraps
+from saywhy.library import named
 from saywhy.tools.function_tool import FunctionTool, tool_of
 from saywhy.tools.tool import Tool
 from saywhy.values import freeze, thaw
 
 Kind: TypeAlias = Literal["flow", "tool"]
 Definitions: TypeAlias = "Sequence[Any] | Mapping[str, Any] | str | Path | None"
-"""Flows or tools as a host passes them: a list, an object with `flows` or `tools`, or a path."""
+"""Flows or tools as a host passes them: a list, an object with `flows` or `tools`, or a path.
+`library:system` is one as well."""
 
 MAX_BYTES: Final = 10_000_000
 """Larger files are refused: they are something else by mistake."""
@@ -40,7 +42,7 @@ def load_files(paths: Iterable[str | Path]) -> Library:
     """
     loader = _Loader()
     for path in paths:
-        loader.file(path)
+        loader.path(path, "flow", "tool")
     return loader.library()
 
 
@@ -68,6 +70,17 @@ class _Loader:
         flows, problems = resolve_wraps(self.flows)
         return Library(flows, tuple(self.tools), (*self.problems, *problems), tuple(self.files))
 
+    def path(self, path: str | Path, *kinds: Kind) -> None:
+        """A file; or of a library that comes with the package the flows, the tools, or both."""
+        if not named.is_library(path):
+            return self.file(path)
+        try:
+            for kind in kinds:
+                find = named.flows if kind == "flow" else named.tools
+                self.file(find(named.name_in(path)))
+        except CallerError as unknown:
+            self.problems.append(Problem(str(unknown), Place(str(path)), unknown.hint))
+
     def file(self, path: str | Path) -> None:
         if str(path) in self.files:
             return
@@ -87,7 +100,7 @@ class _Loader:
         if kind == "tool" and is_tool(given):
             given = [given]
         if isinstance(given, str | Path):
-            self.file(given)
+            self.path(given, kind)
         elif isinstance(given, Mapping):
             self.python(given, "", kind)
         elif not isinstance(given, Iterable):
@@ -96,7 +109,7 @@ class _Loader:
         else:
             for index, item in enumerate(given):
                 if isinstance(item, str | Path):
-                    self.file(item)
+                    self.path(item, kind)
                 elif kind == "tool" and is_tool(item):
                     self.tools.append(tool_definition(item))
                 else:
