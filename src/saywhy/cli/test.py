@@ -35,7 +35,7 @@ def test(
         bool, typer.Option("--quiet", "-q", help="Only the summary, without each difference.")
     ] = False,
 ) -> None:
-    """Run scenarios: conversations with what must come of them.
+    """Run scenarios: what is said, and what must come of it.
 
     The exit code is 1 when one failed, and 2, with nothing run, when no scenario has one of the
     tags.
