@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saywhy import library
+
 from .conftest import Run
 
 
