@@ -184,8 +184,19 @@ class TurnRun:
                 self.run.now = self.machinery.clock.now()
             else:
                 answer = await self._flow_need(need, going_on=going_on)
+                if self._is_routed(need):
+                    self.routing.frames.clear()
+                    return
             going_on = False
             need = await self._advance(routing, self.routing, answer)
+
+    def _is_routed(self, need: Need) -> bool:
+        """Whether routing has nothing left to say: the flows have the words, and keep them.
+
+        It would only note that they rest, as their own last commit does.
+        """
+        kept = self.session.state.get("turn", "dispatched") is UNDEFINED
+        return kept and need.name in ("answer", "start")
 
     async def _flow_need(self, need: Need, *, going_on: bool) -> Answer:
         """Do to the flows what routing asks for; the answer says how they rest."""
