@@ -30,13 +30,17 @@ def validate_phone(text: Any = None, accept_international: Any = False) -> bool:
     With `acceptInternational`, 11 to 15 digits will do. Spaces, dashes, dots, brackets and a plus
     may stand among them, words may not.
     """
-    said = text_of(text).strip()
+    said = text_of(text).translate(_DASHES).strip()
     if not _PUNCTUATED.fullmatch(said):
         return False
     digits = re.sub(r"[^0-9]", "", said)
     if len(digits) == _NATIONAL or (len(digits) == _NATIONAL + 1 and digits[0] == "1"):
         return True
     return bool(accept_international) and 11 <= len(digits) <= 15
+
+
+_DASHES: Final = dict.fromkeys(range(0x2010, 0x2015), "-")
+"""What word processors make of a hyphen."""
 
 
 def read_phone(text: Any = None, language: Any = "") -> str | None:
@@ -119,7 +123,7 @@ def _runs(text: str, language: str) -> list[Reading]:
 
     A run longer than a number is one that says something else as well, and of no use.
     """
-    tokens = tokens_of(text)
+    tokens = tokens_of(text.translate(_DASHES))
     tongue = tongue_of(tokens, language)
     found: list[Reading] = []
     at = 0

@@ -19,6 +19,17 @@ _EDGES: Final = ".,;:!?¿¡\"'“”‘’()[]{}<>…"
 _CLAUSE: Final = frozenset(".,;:!?…")
 
 
+_MARKS: Final = (
+    *range(0x200B, 0x2010),
+    *range(0x202A, 0x202F),
+    *range(0x2060, 0x206A),
+    0xAD,
+    0xFEFF,
+)
+_SPACED: Final = dict.fromkeys(_MARKS, " ")
+_REMOVED: Final = dict.fromkeys(_MARKS)
+
+
 class Token(msgspec.Struct, frozen=True):
     """One word as it was written, and as it is compared: without case and accents."""
 
@@ -33,12 +44,19 @@ class Token(msgspec.Struct, frozen=True):
 def text_of(value: Any) -> str:
     """An answer as text: a number as it is written, and nothing for what is neither."""
     if isinstance(value, str):
-        return unicodedata.normalize("NFC", value[:MAX_TEXT])
+        text = unicodedata.normalize("NFC", value[:MAX_TEXT])
+        return text if text.isascii() else text.translate(_REMOVED)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return ""
     if isinstance(value, float) and value.is_integer():
         return f"{value:.0f}"
     return str(value) if abs(value) < 10**40 else ""
+
+
+def visible(text: str) -> str:
+    """A text with a space for each mark that nobody sees, such as the marks of a direction that
+    come with a number pasted from a list of contacts. Every other character keeps its place."""
+    return text if text.isascii() else text.translate(_SPACED)
 
 
 def fold(text: str) -> str:

@@ -155,3 +155,9 @@ def test_long_answers_are_read_in_part() -> None:
     text = "x " * 2_000 + "80 dollars"
     assert fills(text, "amount") == {}
     assert fills(text, "note") == {"note": text}
+
+
+def test_marks_that_nobody_sees() -> None:
+    """A number pasted from a list of contacts has marks around it, and dashes instead of hyphens."""
+    assert fills("\u202a(202) 555\u20110143\u202c", "phone") == {"phone": "+12025550143"}
+    assert fills("a\u200bb", "note") == {"note": "a\u200bb"}

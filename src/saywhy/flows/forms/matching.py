@@ -18,6 +18,7 @@ from saywhy.flows.forms.model import Input
 from saywhy.flows.forms.readers import Given, spans_of
 from saywhy.flows.forms.spans import Span
 from saywhy.flows.forms.words import Words, bare, pattern, words_of, yes_or_no
+from saywhy.helpers.words import visible
 
 MAX_READ: Final = 600
 """Characters of an answer that are looked at; a longer one can only be a text."""
@@ -98,7 +99,7 @@ def read(
 
     While `reviewing` the whole form was read out, so that any value may correct what stands there.
     """
-    matcher = _Matcher(slots, Given(text[:MAX_READ], language, now_ms), asked, reviewing)
+    matcher = _Matcher(slots, Given(visible(text[:MAX_READ]), language, now_ms), asked, reviewing)
     return matcher.read(text)
 
 
