@@ -158,6 +158,6 @@ def test_long_answers_are_read_in_part() -> None:
 
 
 def test_marks_that_nobody_sees() -> None:
-    """A number pasted from a list of contacts has marks around it, and dashes instead of hyphens."""
+    """A number pasted from a list of contacts has marks around it, and dashes for hyphens."""
     assert fills("\u202a(202) 555\u20110143\u202c", "phone") == {"phone": "+12025550143"}
     assert fills("a\u200bb", "note") == {"note": "a\u200bb"}
