@@ -141,6 +141,16 @@ async def test_a_flow_that_does_not_want_it_asks_no_model() -> None:
     assert tried.model.tasks == []
 
 
+async def test_a_sensitive_answer_is_shown_to_no_model() -> None:
+    """There only a flow's name leads elsewhere."""
+    secretive = flow(ask("pin", "PIN?", pii=True), say("thanks"), name="Pay", interruptable=True)
+    tried = engine({"reply": STRONG}, flows=(secretive, TRACK))
+    assert (await talk(tried, "Pay", "482913")).response == "thanks"
+    assert str((await talk(tried, "Pay", "track")).response).startswith("Switched to Track")
+    assert isinstance(tried.model, ScriptedModel)
+    assert tried.model.tasks == []
+
+
 async def test_the_model_knows_the_history_of_the_flow() -> None:
     """From its first words on, with sensitive answers masked."""
     secretive = flow(
@@ -151,7 +161,7 @@ async def test_the_model_knows_the_history_of_the_flow() -> None:
         interruptable=True,
     )
     weak = {"reply": {**STRONG, "isStrongIntent": False}}
-    tried = engine(weak, weak, flows=(secretive, TRACK))
+    tried = engine(weak, flows=(secretive, TRACK))
     await talk(tried, "Pay", "482913", "80")
     assert isinstance(tried.model, ScriptedModel)
     assert tried.model.asked[-1].user.startswith(

@@ -192,7 +192,7 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         if not _may_interrupt(scope):
             return Goto("resume")
         text = words(scope)
-        if self.world.has_model:
+        if self.world.has_model and not stack[-1].data.get("pii"):  # nobody else's to read
             since = stack[0].data.get("first", 0)
             return ask_model(analysis.TASK, input=text, stack=self._told(stack), since=since)
         match = intent.exact(text, self.world.order)
