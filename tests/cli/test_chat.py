@@ -318,3 +318,15 @@ def test_a_model_that_is_none_begins_nothing(run: Run, pay: str) -> None:
     assert done.code == 2
     assert "there is no file nowhere.py" in done.err
     assert done.out == ""
+
+
+def test_a_library_of_the_package_by_name(run: Run, tmp_path: Path) -> None:
+    """Its flows and its tools are there: the missing functions of tools are told, the rest runs."""
+    done = run(
+        "chat", "library:system", "--functions", "saywhy.helpers:STANDARD_FUNCTIONS", PLAIN,
+        "--store", tmp_path / "kept.db", stdin="GetCellOrEmail\nstop\n",
+    )  # fmt: skip
+    assert done.code == 0
+    assert done.out.endswith("All right, I have stopped that. What else can I do for you?\n")
+    assert 'no approved function is called "sendCodeBySMS"' in done.err
+    assert "flows here: SwitchToText" in done.err

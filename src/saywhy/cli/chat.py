@@ -104,6 +104,7 @@ def engine_of(
     """
     from saywhy.cli.check import write_problem
     from saywhy.cli.conversation import LEASE_SECONDS
+    from saywhy.library.named import is_library
     from saywhy.runtime.engine import Engine
     from saywhy.runtime.validation import report_of
     from saywhy.stores.sqlite import SqliteStore
@@ -112,6 +113,7 @@ def engine_of(
 
     engine = Engine(
         flows=[str(file) for file in files],
+        tools=[str(file) for file in files if is_library(file)],
         functions=given.functions,
         globals=given.globals,
         model=given.model,
