@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from saywhy.flows.forms.matching import Reading, Slot, Tie, read
 from saywhy.flows.forms.model import read_form
 from tests.flows.conftest import NOW
@@ -161,3 +163,27 @@ def test_marks_that_nobody_sees() -> None:
     """A number pasted from a list of contacts has marks around it, and dashes for hyphens."""
     assert fills("\u202a(202) 555\u20110143\u202c", "phone") == {"phone": "+12025550143"}
     assert fills("a\u200bb", "note") == {"note": "a\u200bb"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["between 5 and 6", "5 to 6", "5 to 6 dollars", "from 5 to 10", "80 or 90 dollars"],
+)
+def test_a_range_is_no_amount(text: str) -> None:
+    """Neither end is meant, so that it is asked again."""
+    assert fills(text, "amount") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "filled", "meant"),
+    [
+        ("not 80 but 90", (), 90),
+        ("not 80 but 90", ("amount",), 90),
+        ("change the amount from 80 to 90", ("amount",), 90),
+        ("no, from 80 to 90", ("amount",), 90),
+        ("80 dollars to 5", (), 80),
+    ],
+)
+def test_the_new_value_is_meant(text: str, filled: tuple[str, ...], meant: int) -> None:
+    """Where an old one is named beside it."""
+    assert fills(text, "amount", filled)["amount"] == meant

@@ -204,17 +204,33 @@ class _Matcher:
         for one in found:
             if one.slot is best.slot and one.score == best.score:
                 between = self.given.text[meant.span.end : one.span.start]
-                if between and pattern(self.words.corrects).search(between) is not None:
+                is_new = one.slot.filled and self._link(meant, one) in self.words.until
+                if between and (is_new or pattern(self.words.corrects).search(between)):
                     meant = one
         return meant
 
     def _is_open(self, found: list[_Found], best: _Found) -> bool:
-        """Whether the user names two values and has not decided: "80 or 90"."""
-        return any(
-            one.slot is best.slot
-            and bare(self.given.text[best.span.end : one.span.start]).lower() == self.words.either
-            for one in found
-        )
+        """Whether the user names two values and has not decided: "80 or 90", "80 to 90 dollars"."""
+        rivals = (one for one in found if one.slot is best.slot and one is not best)
+        return any(self._links(one, best) for one in rivals)
+
+    def _links(self, one: _Found, best: _Found) -> bool:
+        first, last = sorted((one, best), key=lambda each: each.span.start)
+        link = self._link(first, last)
+        if link == self.words.either:
+            return True
+        if first.score != last.score and not (first.span.plain and last is best):
+            return False  # "80 dollars to 555": only one of them is money
+        if link in self.words.until:
+            return not (best.slot.filled and last is best)  # "from 80 to 90" changes it
+        opens, closes = self.words.between
+        before = self.given.text[: first.span.start]
+        return link == closes and pattern((opens,)).search(before) is not None
+
+    def _link(self, first: _Found, last: _Found) -> str:
+        """What stands between two values, in small letters; a hyphen alone counts."""
+        text = self.given.text[first.span.end : last.span.start]
+        return (bare(text) or text.strip()).lower()
 
     def _rivals(self, one: _Found, best: _Found) -> bool:
         if one is best:

@@ -39,6 +39,10 @@ class Words(msgspec.Struct, frozen=True):
     """Words that say nothing by themselves."""
     either: str
     """What stands between two values of which neither is meant yet."""
+    until: tuple[str, ...]
+    """What stands between the ends of a range, or between an old value and a new one."""
+    between: tuple[str, str]
+    """How a range begins, and what then stands between its ends."""
 
 
 ENGLISH: Final = Words(
@@ -50,7 +54,7 @@ ENGLISH: Final = Words(
     polite=("please", "thanks", "thank you", "sir", "madam", "it is", "it's", "that's", "fine",
             "good", "perfect", "great"),
     corrects=("no", "nope", "not", "actually", "sorry", "i meant", "i mean", "rather", "instead",
-              "make it", "make that", "wait", "wrong", "correction", "change", "should be"),
+              "make it", "make that", "wait", "wrong", "correction", "change", "should be", "but"),
     changes=("change", "correct", "edit", "fix", "update", "modify", "wrong", "not right"),
     joins=("is", "are", "was", "to", "be", "should", "it", "number", "of", "equals", "for", "as",
            "would", "will", "no", "not", "now", "a", "an", "the", "on"),
@@ -67,6 +71,8 @@ ENGLISH: Final = Words(
           "that", "this", "sorry", "actually", "make", "pay",
           "send", "number", "will"),
     either="or",
+    until=("to", "through", "until", "-", "–"),
+    between=("between", "and"),
 )  # fmt: skip
 
 SPANISH: Final = Words(
@@ -76,7 +82,7 @@ SPANISH: Final = Words(
     polite=("por favor", "gracias", "señor", "señora", "perfecto", "muy bien", "está bien"),
     corrects=("no", "perdón", "perdone", "quise decir", "quiero decir", "mejor", "en realidad",
               "más bien", "espere", "espera", "corrección", "cambia", "cambie", "cambiar",
-              "que sea", "que sean"),
+              "que sea", "que sean", "sino"),
     changes=("cambiar", "cambia", "cambie", "corregir", "corrige", "corrija", "modificar",
              "modifica", "modifique", "está mal", "equivocado", "equivocada"),
     joins=("es", "son", "era", "a", "de", "será", "sea", "por", "número", "el", "la", "no", "que",
@@ -92,6 +98,8 @@ SPANISH: Final = Words(
           "favor", "sí", "si", "no", "gracias", "quiero", "mi", "me", "con", "que", "eh", "em",
           "pues", "perdón", "mejor", "pagar", "enviar", "número"),
     either="o",
+    until=("a", "hasta", "-", "–"),
+    between=("entre", "y"),
 )  # fmt: skip
 
 PORTUGUESE: Final = msgspec.structs.replace(
@@ -100,7 +108,7 @@ PORTUGUESE: Final = msgspec.structs.replace(
     no=("não", "nao", "nunca", "de jeito nenhum", "agora não"),
     polite=("por favor", "obrigado", "obrigada", "está bem", "perfeito"),
     corrects=("não", "nao", "desculpe", "quis dizer", "quero dizer", "na verdade", "melhor",
-              "mude", "muda", "mudar", "errado", "que seja"),
+              "mude", "muda", "mudar", "errado", "que seja", "mas sim"),
     changes=("mudar", "mude", "muda", "corrigir", "corrija", "alterar", "altere", "errado",
              "errada", "está mal"),
     joins=("é", "são", "a", "o", "de", "será", "seja", "por", "número", "não", "que", "para"),
@@ -108,6 +116,8 @@ PORTUGUESE: Final = msgspec.structs.replace(
     wonders=("o que", "que", "por que", "como", "quando", "onde", "quem", "qual", "quanto"),
     leads=("meu nome é", "o nome é", "me chamo", "sou", "para", "a", "de"),
     either="ou",
+    until=("a", "até", "para", "-", "–"),
+    between=("entre", "e"),
 )  # fmt: skip
 
 FRENCH: Final = msgspec.structs.replace(
@@ -117,7 +127,7 @@ FRENCH: Final = msgspec.structs.replace(
     no=("non", "pas du tout", "jamais", "pas maintenant"),
     polite=("s'il vous plaît", "s'il te plaît", "merci", "parfait", "très bien"),
     corrects=("non", "pardon", "désolé", "je voulais dire", "plutôt", "en fait", "changez",
-              "change", "changer", "faux"),
+              "change", "changer", "faux", "mais"),
     changes=("changer", "changez", "change", "corriger", "corrigez", "modifier", "modifiez",
              "faux", "fausse"),
     joins=("est", "sont", "à", "le", "la", "de", "sera", "soit", "par", "numéro", "non", "pour"),
@@ -126,6 +136,8 @@ FRENCH: Final = msgspec.structs.replace(
              "quelle", "combien"),
     leads=("je m'appelle", "mon nom est", "le nom est", "je suis", "pour", "à", "c'est"),
     either="ou",
+    until=("à", "jusqu'à", "-", "–"),
+    between=("entre", "et"),
 )  # fmt: skip
 
 GERMAN: Final = msgspec.structs.replace(
@@ -145,6 +157,8 @@ GERMAN: Final = msgspec.structs.replace(
              "wieso"),
     leads=("ich heiße", "mein name ist", "der name ist", "ich bin", "an", "für"),
     either="oder",
+    until=("bis", "auf", "-", "–"),
+    between=("zwischen", "und"),
 )  # fmt: skip
 
 _TABLES: Final = {
