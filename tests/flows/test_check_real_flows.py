@@ -46,6 +46,12 @@ TRUE_FINDINGS = [
         "note",
         "SAY does not wait for an answer, so `variable` is never set",
     ),
+    # the order written beside the function is not the one in which it is called
+    (
+        "shopify.tools.json:144:15",
+        "warning",
+        "`args` of tool shopify-add-to-cart is not read: its function gets items, cartId",
+    ),
     # two branches that do the same were written twice, ids and all
     _same_id("506:19", "treat_as_phone_number"),
     _same_id("512:19", "treat_as_email_address"),

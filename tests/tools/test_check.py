@@ -204,9 +204,37 @@ def test_a_broken_returns_is_a_warning(returns: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("definition", "message"),
+    [
+        (
+            defined(
+                parameters={"type": "object", "properties": {"a": {}, "b": {}}},
+                implementation={**LOCAL, "args": ["a", "b"]},
+            ),
+            "`args` of tool Work is not read: its function gets one object",
+        ),
+        (
+            defined(parameters={"a": {}, "b": {}}, implementation={**LOCAL, "args": ["b", "a"]}),
+            "`args` of tool Work is not read: its function gets a, b",
+        ),
+    ],
+)
+def test_args_that_nobody_reads(definition: dict[str, Any], message: str) -> None:
+    """An order written beside the function is told where the function is called otherwise."""
+    (problem,) = problems_of(definition, PLACE)
+    assert (problem.severity, problem.message) == ("warning", message)
+    assert problem.place.pointer == "/0/implementation/args"
+
+
+@pytest.mark.parametrize(
     "definition",
     [
         defined(),
+        defined(
+            parameters={"a": {}, "b": {}},
+            required=["b"],
+            implementation={**LOCAL, "args": ["b"]},
+        ),
         defined(parameters={}, security={}, effect="once", returns={"type": "object"}),
         defined(parameters={"type": "object", "properties": {"a": {"type": "string"}}}),
         defined(parameters={"a": {"type": "string"}, "b": {"required": True}}, required=["a"]),

@@ -127,6 +127,7 @@ def _implementation(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
             known_names=KINDS,
         )
     else:
+        yield from _written_order(raw, implementation, where)
         yield from _needed_key(raw, implementation, where)
         yield from _method(implementation, where)
     yield from _figures(raw, implementation, where)
@@ -138,6 +139,25 @@ def _implementation(raw: Mapping[str, Any], place: Place) -> Iterator[Problem]:
         from saywhy.tools.mcp.check import mcp_problems  # likewise
 
         yield from mcp_problems(raw, place)
+
+
+def _written_order(
+    raw: Mapping[str, Any], implementation: Mapping[str, Any], where: Place
+) -> Iterator[Problem]:
+    """`args` here is a note that nothing reads: told where the function is called otherwise."""
+    written = implementation.get("args")
+    parameters = raw.get("parameters") or raw.get("schema") or {}
+    if not isinstance(written, list) or not isinstance(parameters, Mapping):
+        return
+    _, style, order = normalise(raw)
+    if style == "object":
+        message = f"`args` of tool {_name(raw)} is not read: its function gets one object"
+        hint = "for values by position write `parameters` flat, with `required` in their order"
+        yield Problem(message, below(where, "args"), hint, "warning")
+    elif list(order[: len(written)]) != written:
+        message = f"`args` of tool {_name(raw)} is not read: its function gets {', '.join(order)}"
+        hint = "the order is that of `required`, then that of the other parameters"
+        yield Problem(message, below(where, "args"), hint, "warning")
 
 
 def _needed_key(
