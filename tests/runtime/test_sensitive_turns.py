@@ -108,6 +108,16 @@ PIN: list[dict[str, Any]] = [
 ]
 
 
+async def test_a_number_said_to_a_sensitive_question_is_never_kept() -> None:
+    """Not even where the words are a command, or lead to another flow."""
+    options: dict[str, Any] = {"guidance": {"enabled": False}, "validate_on_init": False}
+    async with Engine(flows=PIN, store=MemoryStore(), **options) as engine:
+        await engine.take_turn("c", "Pin")
+        left = await engine.take_turn("c", "cancel flow 4929 0012 3456")
+        assert (left.response or "").startswith("Successfully exited Pin.")
+        assert "4929" not in await kept_of(engine)
+
+
 class Quoting:
     """A model that fails, and says what it was asked."""
 
@@ -116,7 +126,7 @@ class Quoting:
 
 
 async def test_spoken_keys_are_sensitive_in_both_forms(caplog: pytest.LogCaptureFixture) -> None:
-    """The digits that are stored and the words they were made of; a failing model quotes none."""
+    """The digits that are stored and the words they were made of; no model is asked."""
     caplog.set_level(logging.DEBUG, "saywhy")
     options: dict[str, Any] = {"guidance": {"enabled": False}, "validate_on_init": False}
     async with Engine(flows=PIN, model=Quoting(), store=MemoryStore(), **options) as engine:
@@ -129,5 +139,20 @@ async def test_spoken_keys_are_sensitive_in_both_forms(caplog: pytest.LogCapture
         kept = await kept_of(engine)
     assert "731948" not in kept
     assert SPOKEN not in kept
-    assert SPOKEN not in caplog.text
-    assert "model, intent_analysis: it failed on words that may be sensitive" in caplog.text
+    assert "model" not in caplog.text
+
+
+async def test_a_failing_model_quotes_no_sensitive_words(caplog: pytest.LogCaptureFixture) -> None:
+    """It was asked to clean them; the log says that it failed, and the words are kept as said."""
+    caplog.set_level(logging.DEBUG, "saywhy")
+    options: dict[str, Any] = {"guidance": {"enabled": False}, "validate_on_init": False}
+    async with Engine(flows=PIN, model=Quoting(), store=MemoryStore(), **options) as engine:
+        await engine.take_turn("c", "Pin", cargo={"voice": True})
+        await engine.take_turn("c", "seven three one")
+        session = await engine.session("c")
+        assert session is not None
+        assert session.frame is not None
+        assert session.frame.variables["pin"] == "seven three one"
+        assert "seven three" not in await kept_of(engine)
+    assert "seven three" not in caplog.text
+    assert "model, voice: it failed on words that may be sensitive" in caplog.text

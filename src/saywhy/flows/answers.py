@@ -102,10 +102,15 @@ def store(scope: Scope, field: str, text: str) -> None:
 def hide(scope: Scope, text: str) -> None:
     """Where the answer is sensitive: no record of this step or a later one shows it."""
     if scope.kept("pii") and text:
-        scope.secrets = (*scope.secrets, text)
-        known = scope.peek(SECRETS) or ()
-        if text not in known:
-            scope.staged[SECRETS] = freeze([*known, text])  # no operation: a record would tell it
+        mask(scope, text)
+
+
+def mask(scope: Scope, text: str) -> None:
+    """Show these words in no record of this step or a later one."""
+    scope.secrets = (*scope.secrets, text)
+    known = scope.peek(SECRETS) or ()
+    if text not in known:
+        scope.staged[SECRETS] = freeze([*known, text])  # no operation: a record would tell it
 
 
 def is_secret(scope: Scope, field: str) -> bool:

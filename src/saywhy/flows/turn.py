@@ -7,6 +7,7 @@ for as `Need("flow", …)`; the driver moves the flow cursor and answers. spec: 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from saywhy.chart.model import Chart, Node
 from saywhy.chart.outcome import Answer, Call, Goto, Need, Outcome, Return
 from saywhy.chart.scope import Scope
 from saywhy.flows import analysis, choosing, intent, offers, outside, overview
-from saywhy.flows.answers import withdraw_keypad
+from saywhy.flows.answers import mask, withdraw_keypad
 from saywhy.flows.corrections.routing import Corrector, may_correct
 from saywhy.flows.due import take_due
 from saywhy.flows.given import note_given, note_said
@@ -39,6 +40,7 @@ from saywhy.flows.world import World
 from saywhy.values import UNDEFINED, freeze
 
 ROUTING: Final = "(routing)"
+_NUMBER: Final = re.compile(r"(?:[0-9][\s().-]?){4}")
 
 NODES: Final = (
     ("receive", "take the message in"),
@@ -113,6 +115,8 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         cursor = _flow(scope)
         if not (cursor.frames and cursor.top.data.get("pii")):  # a mark of a PIN would tell it
             note_said(self.world, scope, text)
+        elif _NUMBER.search(text):  # also where the words turn out to be a command
+            mask(scope, text)
         note_given(self.world, scope, received.get("cargo"))
         for name, value in received.get("cargo", {}).items():
             scope.set(("cargo", name), value)
