@@ -57,7 +57,8 @@ def help_text(
 
 def status_text(world: World, charts: Charts, flow: Cursor, language: str) -> str:
     """Where the conversation stands. Sensitive values and globals are not listed."""
-    top = flow.top
+    frames = [one for one in flow.frames if not _is_correction(charts, one)]
+    top = frames[-1]
     named = {"flowName": top.name, "flowPrompt": prompt_of(charts, top.chart, language)}
 
     def say(phrase: str, **values: Any) -> str:
@@ -67,13 +68,19 @@ def status_text(world: World, charts: Charts, flow: Cursor, language: str) -> st
         say("cmd_status_title"),
         say("cmd_status_flow"),
         say("cmd_status_steps", count=steps_left(charts, top)),
-        say("cmd_status_depth", count=len(flow.frames)),
+        say("cmd_status_depth", count=len(frames)),
         say("cmd_status_transaction", id=str(top.data.get("tx", ""))[:8]),
     ]
     collected = _collected(world, flow, top)
     if collected:
         lines += ["", say("cmd_status_collected"), *collected]
     return "\n".join(lines)
+
+
+def _is_correction(charts: Charts, frame: Frame) -> bool:
+    """Whether a frame only carries a correction out: users know nothing of it."""
+    chart = charts.find(frame.chart)
+    return chart is not None and chart.kind == "correction"
 
 
 def steps_left(charts: Charts, frame: Frame) -> int:

@@ -244,7 +244,8 @@ class TurnRun:
         if self.flow.top.waiting is None:
             self.flow.top.data["input"] = [args["text"].strip(), message]
             return None
-        return Answer(args["text"], facts={"message": message})
+        told = {name: args[name] for name in ("correction",) if name in args}
+        return Answer(args["text"], facts={"message": message, **told})
 
     def _open(self, args: Any) -> None:
         chart = self.machinery.charts[args["chart"]]

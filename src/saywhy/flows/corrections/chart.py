@@ -83,6 +83,10 @@ class Steps(msgspec.Struct, frozen=True, eq=False):
         """Yes: undo. No: everything stays as it was. Anything else: ask again."""
         message = answer.facts.get("message", 0)
         scope.reads.append(("input", str(message)))
+        if "correction" in answer.facts:  # another value for the same answer: that is asked about
+            scope.keep("correction", answer.facts["correction"])
+            scope.keep("question", None)
+            return self.consent(node, scope)
         agreed = wants_it(str(answer.value or ""), language_of(self.world, scope))
         scope.facts["agreed"] = agreed
         if agreed is None:

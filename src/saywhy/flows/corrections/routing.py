@@ -38,7 +38,13 @@ def may_correct(flow: Cursor) -> bool:
     if not flow.frames:
         return False
     top = flow.frames[-1]
-    return recorded(top) and top.waiting is not None and top.waiting.kind == "user"
+    is_asked = top.waiting is not None and top.waiting.kind == "user"
+    return is_asked and (recorded(top) or is_agreeing(flow))
+
+
+def is_agreeing(flow: Cursor) -> bool:
+    """Whether the user is asked if what was done may be undone for a correction."""
+    return flow.top.name == CORRECTING
 
 
 class Corrector(msgspec.Struct, frozen=True, eq=False):
@@ -48,7 +54,7 @@ class Corrector(msgspec.Struct, frozen=True, eq=False):
 
     def correction(self, node: Node, scope: Scope) -> Outcome:
         """Look for a correction in the words; without one they go on to the flow."""
-        flow = scope.cursors[-1]
+        flow = _corrected(scope)
         owner = owner_of(flow, flow.top)
         answers = said.answered(scope.charts, flow, owner)
         over = said.given_before(scope.charts, owner)
@@ -60,6 +66,11 @@ class Corrector(msgspec.Struct, frozen=True, eq=False):
         chart = scope.charts.find(owner.chart)
         written = chart.meta["corrections"].get("patterns", {}) if chart else {}
         found = said.by_pattern(self.world, text, language, known, written)
+        if is_agreeing(scope.cursors[-1]):
+            # Of what is being agreed on only the new value may change: the rest is asked again.
+            pending = raw(scope.cursors[-1].top.data["correction"])["variable"]
+            if found is None or found.variable != pending:
+                return Goto(NEXT)
         if found is not None:
             return self._correct(scope, answers, found, "a form of words")
         if self._is_for_model(text, flow.top):
@@ -99,7 +110,7 @@ class Corrector(msgspec.Struct, frozen=True, eq=False):
         target = next((one for one in answers if one.variable == found.variable), None)
         if target is None:
             return self._refuse(scope, "correction_over", "it was given to a flow that is over")
-        flow = scope.cursors[-1]
+        flow = _corrected(scope)
         message = int(scope.peek(("turn", "message")))
         correction = Correction(target.entry.seq, found.value, message)
         planned = plan(self.world, scope.charts, flow, correction, scope.now)
@@ -152,6 +163,18 @@ class Corrector(msgspec.Struct, frozen=True, eq=False):
                 {**effect_tree(one.effect), "seq": one.seq} for one in effects if one.effect
             ],
         }
+        if is_agreeing(scope.cursors[-1]):
+            args = {"text": words(scope), "correction": held}
+            return Need("flow", "answer", freeze(args), "repeatable")
         data = {"correction": held, "started": scope.now}
         args = {"chart": chart.digest, "scope": flow.top.scope, "data": data, "boundary": True}
         return Need("flow", "start", freeze({**args, "end": False}), "repeatable")
+
+
+def _corrected(scope: Scope) -> Cursor:
+    """The flows, without the frame that asks whether a correction may be carried out."""
+    flow = scope.cursors[-1]
+    if is_agreeing(flow):
+        flow = flow.copy()
+        flow.frames.pop()
+    return flow
