@@ -23,6 +23,8 @@ def entry(kind: str, **keys: Any) -> Input:
         ("amount", "$80", 80),
         ("amount", -80, UNDEFINED),
         ("amount", "80 or so many", 80),
+        ("amount", float("inf"), UNDEFINED),
+        ("number", float("nan"), UNDEFINED),
         ("number", -3, -3),
         ("number", "three", 3),
         ("yes-no", False, False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -28,6 +29,8 @@ def typed(entry: Input, value: Any, language: str, now_ms: float) -> Any:
     if value is UNDEFINED or value is None or value == "":
         return UNDEFINED
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and not math.isfinite(value):
+        return UNDEFINED  # 1e400 in a reply: no user could say it, and no JSON holds it
     if entry.kind in NUMERIC and is_number:
         return UNDEFINED if entry.kind == "amount" and value < 0 else value
     if entry.kind == "yes-no" and isinstance(value, bool):
