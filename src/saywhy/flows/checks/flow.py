@@ -156,7 +156,7 @@ def _parameters(flow: Flow) -> Iterator[Problem]:
     for index, parameter in enumerate(parameters):
         pointer = f"/parameters/{index}"
         name = parameter.get("name") if isinstance(parameter, dict) else None
-        if not isinstance(parameter, dict) or not isinstance(name, str) or not name:
+        if not isinstance(parameter, dict) or not isinstance(name, str) or not name.strip():
             hint = 'write {"name": "amount", "description": …}'
             yield flow_problem(flow, "a parameter without a name", pointer, hint)
             continue
