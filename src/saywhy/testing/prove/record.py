@@ -25,18 +25,38 @@ _RESTS: Final = re.compile("not known yet whether|has to be approved first")
 class Played:
     """One conversation: what it said, and how it came about."""
 
-    words: tuple[str | None, ...] = ()
-    """The replies to the user."""
-    settled: tuple[str | None, ...] = ()
-    """What it said when it went on after somebody had settled or approved a call."""
+    replies: tuple[tuple[bool, str | None], ...] = ()
+    """What it said, turn by turn, and whether the user had said something."""
     trace: tuple[Any, ...] = ()
+
+    @property
+    def words(self) -> tuple[str | None, ...]:
+        """The replies to the user."""
+        return tuple(text for is_answer, text in self.replies if is_answer)
+
+    @property
+    def settled(self) -> tuple[str | None, ...]:
+        """What it said when it went on after somebody had settled or approved a call."""
+        return tuple(text for is_answer, text in self.replies if not is_answer)
 
     @property
     def final_words(self) -> tuple[str | None, ...]:
         """The replies, with what came of a call in the place of its being waited for."""
-        if not self.settled:
-            return self.words
-        return tuple(self.settled[-1] if _RESTS.search(text or "") else text for text in self.words)
+        return tuple(
+            self._what_came_after(turn) if _RESTS.search(text or "") else text
+            for turn, (is_answer, text) in enumerate(self.replies)
+            if is_answer
+        )
+
+    def _what_came_after(self, turn: int) -> str | None:
+        """The last of the decisions that were next: several people may have to decide of a call."""
+        came = self.replies[turn][1]
+        for is_answer, text in self.replies[turn + 1 :]:
+            if not is_answer:
+                came = text
+            elif not _RESTS.search(text or ""):
+                break
+        return came
 
 
 def is_users(message_id: str) -> bool:
@@ -53,11 +73,9 @@ async def played(engine: Engine, session_id: str) -> Played:
     trace = await engine.trace(session_id)
     rows = await engine.store.messages(session_id)
     texts = {row.turn_no: text for row in rows if (text := _said(row.doc)) is not None}
-    replies = [(turn.message_id, texts.get(turn.turn_no)) for turn in turns]
     steps: list[Any] = [*trace, *trace.messages()]
     return Played(
-        tuple(text for message_id, text in replies if is_users(message_id)),
-        tuple(text for message_id, text in replies if not is_users(message_id)),
+        tuple((is_users(turn.message_id), texts.get(turn.turn_no)) for turn in turns),
         tuple(_timeless(loads_raw(dumps(step)), session_id) for step in steps),
     )
 
