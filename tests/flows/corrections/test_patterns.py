@@ -40,6 +40,9 @@ def test_english_forms(text: str, found: tuple[str, str]) -> None:
     ("text", "found"),
     [
         ("el monto es 80, no 50", ("monto", "80")),
+        ("el monto es de $80, no de 50", ("monto", "$80")),
+        ("no, el monto es de 80", ("monto", "80")),
+        ("no, la dirección es de la Vega 3", ("direccion", "de la Vega 3")),
         ("No, la fecha es el viernes", ("fecha", "el viernes")),
         ("¡Perdón, el monto es 80!", ("monto", "80")),
         ("cambia la fecha al viernes", ("fecha", "viernes")),

@@ -53,9 +53,10 @@ _SPANISH: Final = Form(
     r"el|la|los|las|mis?|sus?|tus?|una?",
     (
         r"{lead}(?:que\s+)?{name}\s+(?:es|era|son|eran|fue|sera|seria|debe ser|debia ser"
-        r"|deberia ser|tiene que ser)\s+{value}",
+        r"|deberia ser|tiene que ser)\s+(?:de\s+(?=[$€£]?\s?\d))?{value}",
         r"{lead}?{name}\s+(?:debe ser|debia ser|deberia ser|tiene que ser)\s+{value}",
-        r"{lead}?{name}\s+(?:es|era|son|eran)\s+(?P<value>.+?)\s*,?\s+(?:y\s+)?no\s+.+",
+        r"{lead}?{name}\s+(?:es|era|son|eran)\s+(?:de\s+(?=[$€£]?\s?\d))?(?P<value>.+?)"
+        r"\s*,?\s+(?:y\s+)?no\s+.+",
         r"{lead}?(?:quiero |quisiera |puedes? |podrias? )?"
         r"(?:cambi(?:a|e|ar|ame|eme)|corri[gj](?:e|a)|corregir|actuali[zc](?:a|e|ar)"
         r"|modifi(?:ca|que|car))\s+{name}\s+(?:al?|por|en|para)\s+{value}",
