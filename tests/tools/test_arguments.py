@@ -9,7 +9,16 @@ from typing import Any
 
 import pytest
 
-from saywhy.tools.arguments import complete, generate, json_view, matched, plain, refusal, validate
+from saywhy.tools.arguments import (
+    certain,
+    complete,
+    generate,
+    json_view,
+    matched,
+    plain,
+    refusal,
+    validate,
+)
 from saywhy.tools.schema import describe, path_text
 from saywhy.tools.tool import Tool, tool_from_definition
 from saywhy.values import UNDEFINED, BigInt, Date, NonFinite, freeze, loads, same, untagged
@@ -167,3 +176,11 @@ def test_a_rule_without_words_of_its_own_is_named() -> None:
         instance_path = ("a",)
 
     assert describe(Error()) == "a breaks the rule `unheardOf`"  # type: ignore[arg-type]
+
+
+def test_words_that_no_listed_value_is_are_not_read_off() -> None:
+    """A sentence is no city where the cities are listed: whoever asks a model asks for it."""
+    made = tool(properties={"city": {"type": "string", "enum": ["Rome", "Oslo"]}})
+    assert certain(made, {}, "somewhere warm please") == {}
+    assert certain(made, {}, " Rome ") == {"city": "Rome"}
+    assert generate(made, {}, "somewhere warm") == {"userInput": "somewhere warm"}

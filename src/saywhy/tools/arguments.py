@@ -86,9 +86,15 @@ def _by_name(tool: Tool, text: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, schema in tool.properties.items() if text else ():
         value = _read_off(name.lower(), text)
-        if value is not None:
+        if value is not None and _may_be(schema, value):
             found[name] = _as_number(value) if _wants_number(schema) else value
     return found
+
+
+def _may_be(schema: Any, text: str) -> bool:
+    """Whether words that were only read off can be meant: none but those that are listed."""
+    listed = schema.get("enum") if isinstance(schema, Mapping) else None
+    return not listed or text in map(str, listed)
 
 
 def _from_input(tool: Tool, text: str) -> dict[str, Any]:
