@@ -186,3 +186,18 @@ async def test_a_turn_handed_back_counts_as_handled() -> None:
     """RETURN '' is an answer of a flow."""
     session = await talk(engine_of(flow({"type": "RETURN"})), "hi", "Main")
     assert (session.response, session.last_chat_turn) == ("", {})
+
+
+async def test_what_the_host_set_is_noted_after_json_too() -> None:
+    """Cargo that was set before a session was kept is in the record of the turn after it."""
+    engine = engine_of(flow(ask("x", "{{cargo.plan}}"), ask("y", "{{cargo.plan}} {{cargo.old}}")))
+    session = await talk(engine, "Main")
+    assert "cargoSet" not in json.loads(session.to_json())
+    session.cargo |= {"plan": "gold", "old": 1}
+    loaded = engine.load_session(engine.load_session(session.to_json()).to_json())
+    assert loaded.cargo == {"plan": "gold", "old": 1}
+    loaded = await talk(engine, "a", session=loaded)
+    assert loaded.response == "gold 1"
+    noted = [op.key for commit in loaded.commits for op in commit.ops if op.key[0] == "cargo"]
+    assert noted == [("cargo", "plan"), ("cargo", "old")]
+    assert "cargoSet" not in json.loads(loaded.to_json())

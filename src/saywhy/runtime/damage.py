@@ -42,6 +42,7 @@ class Document(msgspec.Struct, rename="camel"):
     last_activity: Number = 0.0
     version: int = 0
     cargo: dict[str, Any] | None = None
+    cargo_set: list[str] | None = None
     last_chat: dict[str, int] | None = None
     message_seq: int = 0
     messages: list[Message] | None = None

@@ -8,7 +8,7 @@ in JSON. spec: flow-engine 8
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, Self
 
 import msgspec
@@ -316,6 +316,7 @@ class Session:
             "lastActivity": self.last_activity,
             "version": self.version,
             "cargo": FrozenDict(self._cargo_now()),
+            **self._cargo_set(),
             "lastChat": self.last_chat,
             "messageSeq": self.message_seq,
             "messages": self._kept_messages(),
@@ -330,6 +331,11 @@ class Session:
             return known
         return {name: value for name, value in {**known, **changed}.items() if name not in gone}
 
+    def _cargo_set(self) -> dict[str, list[str]]:
+        """The keys of cargo that the host has set since the last turn: the next one notes them."""
+        changed, _ = self.cargo_changes()
+        return {"cargoSet": [*changed]} if changed else {}
+
     def _kept_messages(self) -> list[Message]:
         wanted = {*self.last_chat.values()}
         for frame in self.cursor.walk():
@@ -338,6 +344,11 @@ class Session:
                 wanted.add(pointer[0])
         newest = self.message_seq - KEPT_MESSAGES
         return [one for one in self.messages if one.seq > newest or one.seq in wanted]
+
+    def _take_cargo(self, cargo: dict[str, Any], fresh: Collection[str]) -> None:
+        self.state.scopes["cargo"] = {name: cargo[name] for name in cargo if name not in fresh}
+        if fresh:
+            self._cargo = {name: thaw(value) for name, value in cargo.items()}
 
     @classmethod
     def from_json(
@@ -349,7 +360,7 @@ class Session:
             document.session_id, document.user_id, document.language, charts, document.created_at
         )
         session.cursor = read_cursor(document.cursor, warn)
-        session.state.scopes["cargo"] = seal_fields(document.cargo or {})
+        session._take_cargo(seal_fields(document.cargo or {}), document.cargo_set or ())
         session._set_facts(document.language)
         session.routing = Cursor.from_tree({"frames": document.routing or []}, session.state)
         session.last_activity = document.last_activity
