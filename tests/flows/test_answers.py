@@ -36,6 +36,19 @@ def test_a_need_names_the_variable_its_answer_goes_to() -> None:
     assert field_of(Need("user", "", None)) == ""
 
 
+async def test_a_condition_that_fails_makes_an_answer_sensitive() -> None:
+    """What was written down once cannot be taken back."""
+    engine = engine_of(flow(ask("x", pii="ghost.is > 1"), say("thanks")))
+    session = await talk(engine, "Main")
+    assert session.frame is not None
+    assert session.frame.pending_variable_pii
+    session = await talk(engine, "482913", session=session)
+    assert "482913" not in repr(session.commits)
+    assert not (
+        await talk(engine_of(flow(ask("x", pii="1 > 2"))), "Main")
+    ).frame.pending_variable_pii
+
+
 def test_waiting_offers_the_keypad_for_the_own_question_only() -> None:
     """A correction of another variable has nothing to do with this question's keys."""
     world = world_of(flow(ask("x", digits={"max": "{{n}}"})))

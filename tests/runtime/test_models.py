@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,20 @@ def test_time_is_limited(timeout: float, error: str) -> None:
         return
     with pytest.raises(FlowExecutionError, match=error):
         asyncio.run(converse(tried, "bike"))
+
+
+def test_an_answer_that_comes_too_late_counts_for_nothing() -> None:
+    """A provider that goes on when it is told to stop gives no answer either."""
+    clock = FakeClock()
+
+    class Stubborn:
+        async def ask(self, ask: Ask) -> ModelReply:
+            with suppress(asyncio.CancelledError):
+                await clock.sleep(1)
+            return ModelReply('{"flowName": "RentBike"}')
+
+    with pytest.raises(FlowExecutionError, match="AI call timed out after 60ms"):
+        asyncio.run(converse(engine(Stubborn(), ai_timeout=60, clock=clock), "bike"))
 
 
 def test_a_provider_that_times_out_by_itself_says_so() -> None:

@@ -70,6 +70,15 @@ def is_on(world: World, scope: Scope, setting: Any) -> bool:
     return bool(setting)
 
 
+def is_sensitive(world: World, scope: Scope, setting: Any) -> bool:
+    """Whether an answer is sensitive (`pii`): also where the condition for it cannot be evaluated,
+    since what was written down once cannot be taken back."""
+    if isinstance(setting, str):
+        holds, problem = condition(world, scope, setting)
+        return holds or bool(problem)
+    return bool(setting)
+
+
 # ------------------------------------------------------------------ taking
 
 

@@ -36,7 +36,7 @@ def ask(world: World, node: Node, scope: Scope) -> Outcome:
     scope.keep("lastAsk", node.id)
     if variable:
         scope.keep("lastVariable", variable)
-    pii = answers.is_on(world, scope, node.spec.get("pii"))
+    pii = answers.is_sensitive(world, scope, node.spec.get("pii"))
     return answers.wait(world, node, scope, variable, field=variable, pii=pii)
 
 

@@ -40,20 +40,25 @@ class Models(msgspec.Struct, frozen=True):
                 raise  # the turn is cancelled; else it is the provider's own doing
             return _failed("it was cancelled")
         except TimeoutError as error:
-            took = clock.now() - began
-            is_ours = self.timeout_ms and took >= self.timeout_ms
-            why = (
-                f"AI call timed out after {self.timeout_ms:g}ms" if is_ours else failure_text(error)
+            return (
+                self._late() if self._is_late(clock.now() - began) else _failed(failure_text(error))
             )
-            return _failed(why)
         except Exception as error:
             return _failed(failure_text(error))
+        if self._is_late(clock.now() - began):  # it was told to stop and did not
+            return self._late()
         facts: dict[str, Any] = {}
         if reply.model:
             facts["model"] = reply.model
         if reply.tokens_in or reply.tokens_out:
             facts["tokens"] = FrozenDict({"in": reply.tokens_in, "out": reply.tokens_out})
         return Answer(reply.text[:MAX_REPLY], facts=facts)
+
+    def _is_late(self, took_ms: float) -> bool:
+        return bool(self.timeout_ms) and took_ms >= self.timeout_ms
+
+    def _late(self) -> Answer:
+        return _failed(f"AI call timed out after {self.timeout_ms:g}ms")
 
 
 def _failed(why: str) -> Answer:

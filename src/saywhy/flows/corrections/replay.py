@@ -106,7 +106,7 @@ def _take_correction(world: World, node: Node, scope: Scope, log: Log, found: En
     scope.facts = {**scope.facts, "corrected": target["seq"], "message": message}
     if node.spec.get("digits") is not None:
         answers.offer_keypad(world, node, scope)  # what it wants tells what a spoken answer is
-    scope.keep("pii", answers.is_on(world, scope, node.spec.get("pii")))
+    scope.keep("pii", answers.is_sensitive(world, scope, node.spec.get("pii")))
     text = answers.shaped(world, node, scope, str(target["value"]))
     answers.take_input(scope, Answer(text, facts={"message": message}))
     scope.keep("seen", [[read.writer, *read.key] for read in found.reads])

@@ -84,7 +84,7 @@ class Talk(msgspec.Struct, frozen=True):
 
     def is_pii(self, entry: Input) -> bool:
         """Whether what is typed for an input is sensitive."""
-        return answers.is_on(self.world, self.scope, entry.raw.get("pii"))
+        return answers.is_sensitive(self.world, self.scope, entry.raw.get("pii"))
 
     # ------------------------------------------------------------ what there is so far
 
