@@ -112,6 +112,9 @@ def test_language(run: Run, folder: Path) -> None:
     path = write(folder / "a.json", [{"id": "a", "name": "A", "steps": [step]}])
     assert run("chat", path, "--lang", "es", stdin="A\n").out == "Hola\n"
     assert run("chat", path, stdin="A\n").out == "Hello\n"
+    done = run("chat", path, "--lang", "spanish", "--store", "new.db", stdin="A\n")
+    assert done.err == 'saywhy: "spanish" is no language\n    write en, es or pt-BR\n'
+    assert not (folder / "new.db").exists()
 
 
 def test_cargo_is_for_new_conversations(run: Run, folder: Path) -> None:

@@ -42,6 +42,14 @@ def test_a_namespace_and_a_package(folder: Path) -> None:
     [
         ("", "no_such", "there is no module no_such"),
         ("F = {}", "host:F", "--functions host:F: there is no function in it"),
+        ("F = [print]", "host:F", "--functions host:F: this is a list, not a dict"),
+        (
+            "F = {}",
+            "host.py:F",
+            "host.py is a file, not a module\n"
+            "    --functions takes MODULE:NAME, with dots and no .py: host:F",
+        ),
+        ("F = {}", "pack/host.py", "with dots and no .py: pack.host"),
         ("F = {'a': 1}", "host:F", "--functions host:F: a in it is no function"),
         ("FUNCS = {}", "host:FUNC", 'host has no FUNC\n    did you mean "FUNCS"?'),
         ("import no_such_thing", "host", "host cannot be imported: ModuleNotFoundError"),

@@ -145,8 +145,20 @@ def test_files_that_cannot_be_read_are_problems_each(tmp_path: Path) -> None:
         (str(tmp_path), "cannot read this file: is a directory"),
         (f"{latin}:2:4", "not a UTF-8 text"),
     ]
+    assert library.problems[1].hint == f"name the files in it: {tmp_path}/*.flows.yaml"
     assert [flow.id for flow in library.flows] == ["pay"]
     assert library.files == tuple(map(str, paths))
+
+
+def test_python_is_no_flow_file(tmp_path: Path) -> None:
+    """It is not read as YAML; where functions go is told."""
+    path = tmp_path / "shop.py"
+    path.write_text("def fee(amount):\n    return 2\n")
+    (problem,) = load_files([path]).problems
+    assert problem.render() == (
+        f"{path}: error: files with flows and tools are JSON or YAML, this is Python\n"
+        "    functions are handed over apart: Engine(functions={…}), or --functions MODULE:NAME"
+    )
 
 
 def test_a_byte_order_mark_is_no_content(tmp_path: Path) -> None:

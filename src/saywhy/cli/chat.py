@@ -75,6 +75,8 @@ def chat(
     from saywhy.cli.given import Given
 
     given = Given.of(functions, globals, cargo, model)
+    if language:
+        _check_language(language)
     path = store_path(store)
     engine = engine_of(
         files, given, path, guidance=guidance, expressions=expressions, private=private or ()
@@ -84,6 +86,13 @@ def chat(
             _conversation(engine, session, new=new, user=user, language=language, given=given)
         )
         talk(runner, conversation, path, as_json=as_json)
+
+
+def _check_language(language: str) -> None:
+    """Raise `CallerError` for a name such as `spanish`, which no text of a flow is kept under."""
+    from saywhy.flows.check import declared
+
+    declared([language])
 
 
 def engine_of(

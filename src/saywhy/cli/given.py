@@ -54,7 +54,15 @@ def load_functions(spec: str) -> Functions:
     """
     module_name, _, name = spec.partition(":")
     usage = "--functions takes MODULE:NAME"
-    functions = _functions_in(_named(_import(module_name, usage), module_name, name, usage))
+    if module_name.endswith(".py"):  # the spelling of --model
+        written = ".".join(Path(module_name).with_suffix("").parts) + (f":{name}" if name else "")
+        hint = f"{usage}, with dots and no .py: {written}"
+        raise CallerError(f"--functions {spec}: {module_name} is a file, not a module", hint=hint)
+    found = _named(_import(module_name, usage), module_name, name, usage)
+    if isinstance(found, list | tuple | set | str):
+        what = f"--functions {spec}: this is a {type(found).__name__}, not a dict"
+        raise CallerError(what, hint='a dict like {"name": function}')
+    functions = _functions_in(found)
     wrong = [key for key, value in functions.items() if not callable(value)]
     if wrong or not functions:
         what = f"{wrong[0]} in it is no function" if wrong else "there is no function in it"

@@ -256,12 +256,21 @@ def _below(place: Place, source: SourceMap | None, part: str | int) -> Place:
 
 def _read_text(path: str | Path) -> str | Problem:
     place = Place(str(path))
+    if str(path).endswith(".py"):
+        hint = "functions are handed over apart: Engine(functions={…}), or --functions MODULE:NAME"
+        return Problem("files with flows and tools are JSON or YAML, this is Python", place, hint)
     try:
         with Path(path).open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as bad:  # ValueError: a name no file can have
         reason = (getattr(bad, "strerror", None) or "no file can have this name").lower()
-        return Problem(f"cannot read this file: {reason}", place, "check the path")
+        is_folder = isinstance(bad, IsADirectoryError)
+        hint = (
+            f"name the files in it: {Path(path) / '*.flows.yaml'}"
+            if is_folder
+            else "check the path"
+        )
+        return Problem(f"cannot read this file: {reason}", place, hint)
     if len(data) > MAX_BYTES:
         return Problem(f"larger than {MAX_BYTES // 1_000_000} MB", place, "is this a flow file?")
     try:
