@@ -107,8 +107,10 @@ def test_the_request_is_a_copy_of_the_hosts_own() -> None:
 
 def test_what_is_no_text_is_refused() -> None:
     """An object, bytes or nothing is the caller's mistake, said in words."""
-    for given in (None, {"flowName": "Pay"}, b"text"):
-        with pytest.raises(CallerError, match=f"gave {type(given).__name__}, not text"):
+    said, as_json = "return what the model said", r"return JSON as text: json\.dumps"
+    for given, hint in ((None, said), ({"flowName": "Pay"}, as_json), (b"text", said)):
+        kind = type(given).__name__
+        with pytest.raises(CallerError, match=f"gave {kind}, not text; {hint}"):
             asked(lambda system, user, given=given: given, PLAIN)
 
 

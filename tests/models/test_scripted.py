@@ -54,7 +54,7 @@ def test_it_takes_its_time_on_the_clock_it_was_given() -> None:
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ("yes", "entry 0 of the model's script is str"),
+        ("yes", "entry 0 of the model's script is an object, not str"),
         ({"answer": "x"}, 'has an unknown key "answer"'),
         ({"for": "voice"}, "needs either reply or raise"),
         ({"reply": "x", "raise": "y"}, "needs either reply or raise"),
@@ -64,3 +64,12 @@ def test_a_script_that_cannot_be_played_is_refused(entry: Any, message: str) -> 
     """At once, and not in the middle of a conversation."""
     with pytest.raises(CallerError, match=message):
         ScriptedModel([entry])
+
+
+@pytest.mark.parametrize("script", [{"for": "voice", "reply": "x"}, "yes"])
+def test_a_script_is_a_list(script: Any) -> None:
+    """One entry without its list is told as that, with an example."""
+    kind = type(script).__name__
+    with pytest.raises(CallerError, match=f"the model's script is a list, not {kind}") as caught:
+        ScriptedModel(script)
+    assert caught.value.hint.startswith('[{"for": "detect_flow", "reply": ')

@@ -49,11 +49,7 @@ class Callback:
             if inspect.isawaitable(answer):  # a plain function that hands on another's
                 answer = await answer
         if not isinstance(answer, str):
-            kind = type(answer).__name__
-            raise CallerError(
-                f"the model's callback gave {kind}, not text",
-                hint="give the answer as text; what is JSON as JSON text",
-            )
+            raise CallerError(f"the model's callback gave {_unlike_text(answer)}")
         return ModelReply(answer)
 
     def _call(self, *arguments: Any) -> Any:
@@ -62,6 +58,13 @@ class Callback:
             return self.function(*arguments)
         except StopIteration as error:
             raise RuntimeError("the model's callback raised StopIteration") from error
+
+
+def _unlike_text(answer: Any) -> str:
+    """What an answer is in place of text, and what to do: only this sentence reaches the host."""
+    if isinstance(answer, Mapping):
+        return f"{type(answer).__name__}, not text; return JSON as text: json.dumps(…)"
+    return f"{type(answer).__name__}, not text; return what the model said"
 
 
 def provider_of(model: Callable[..., Any] | Provider) -> Provider:

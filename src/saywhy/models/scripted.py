@@ -11,6 +11,7 @@ from saywhy.models.provider import Ask, ModelReply
 from saywhy.values import dumps, freeze
 
 KEYS: Final = frozenset({"for", "reply", "raise", "delay_ms"})
+_EXAMPLE: Final = '[{"for": "detect_flow", "reply": {"flowName": "Pay", "parameters": {}}}]'
 
 
 class ScriptedModel:
@@ -23,6 +24,9 @@ class ScriptedModel:
     """
 
     def __init__(self, script: Sequence[Mapping[str, Any]], clock: Clock | None = None) -> None:
+        if isinstance(script, Mapping | str):
+            kind = type(script).__name__
+            raise CallerError(f"the model's script is a list, not {kind}", hint=_EXAMPLE)
         self._left: Final = [_checked(number, entry) for number, entry in enumerate(script)]
         self._clock: Final = clock or SystemClock()
         self.asked: Final[list[Ask]] = []
@@ -55,7 +59,10 @@ class ScriptedModel:
 def _checked(number: int, entry: Any) -> dict[str, Any]:
     """A copy of an entry. Raises `CallerError` for what can never be answered."""
     if not isinstance(entry, Mapping):
-        raise CallerError(f"entry {number} of the model's script is {type(entry).__name__}")
+        kind = type(entry).__name__
+        raise CallerError(
+            f"entry {number} of the model's script is an object, not {kind}", hint=_EXAMPLE
+        )
     known: dict[str, Any] = {str(key): value for key, value in entry.items()}
     unknown = sorted(known.keys() - KEYS)
     if unknown:
@@ -66,6 +73,6 @@ def _checked(number: int, entry: Any) -> dict[str, Any]:
     if ("reply" in known) == ("raise" in known):
         raise CallerError(
             f"entry {number} of the model's script needs either reply or raise",
-            hint='{"for": "detect_flow", "reply": {"flowName": "Pay", "parameters": {}}}',
+            hint=_EXAMPLE,
         )
     return known
