@@ -36,12 +36,14 @@ def test_nothing_and_very_much_is_not_cleaned(said: str) -> None:
     [
         (Answer(" five "), "five"),
         (Answer("  "), "uhm five"),
+        (Answer("{}"), "uhm five"),
+        (Answer("[]"), "uhm five"),
         (Answer(None), "uhm five"),
         (Answer(error="line down"), "uhm five"),
     ],
 )
 def test_the_models_text_or_the_words(answer: Answer, kept: str) -> None:
-    """Trimmed; an empty one and a failure are none."""
+    """Trimmed; an empty one, JSON with nothing in it and a failure are none."""
     assert cleaned(asked("How much?", "uhm five"), answer) == kept
 
 

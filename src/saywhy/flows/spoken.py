@@ -38,6 +38,8 @@ Reply with the answer alone. Where nothing is left of it, reply with the words a
 
 _EMAIL: Final = re.compile(r"[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _PHONE: Final = re.compile(r"\+?\d(?:[\s().-]{0,3}\d){6,14}")
+_NOTHING: Final = frozenset({"{}", "[]"})
+"""How a model says that it has no answer where it takes every question for one that wants JSON."""
 _NO_DIGIT: Final = re.compile(r"\D")
 
 
@@ -57,7 +59,7 @@ def cleaned(asked: Need, answer: Answer) -> str:
     """The answer as it is to be stored: what the model made of it, else what was said."""
     said = str(asked.args["said"])
     text = "" if answer.error is not None else str(answer.value or "").strip()
-    if not text or _is_echo(text, str(asked.args["question"]), said):
+    if not text or text in _NOTHING or _is_echo(text, str(asked.args["question"]), said):
         return said
     return text
 
