@@ -77,7 +77,7 @@ def check_form_names(spot: Spot) -> Iterator[Problem]:
                             text.path,
                             text.text,
                             code.span(start, start + len(name)),
-                            hint=did_you_mean(name, known) or f"it has {', '.join(known)}",
+                            hint=did_you_mean(name, known),
                             known_names=known,
                             in_key=text.in_key,
                         )
@@ -181,7 +181,8 @@ def _input(spot: Spot, raw: dict[str, Any], path: tuple[str | int, ...]) -> Iter
     for key in ("prompt", "label", "description"):
         yield from _text(spot, raw, key, path)
     if not raw.get("prompt") and raw.get("required") is not False:
-        message = f'the input "{raw.get("name")}" has no `prompt`'
+        named = f'the input "{raw["name"]}"' if raw.get("name") else "an input"
+        message = f"{named} has no `prompt`"
         hint = 'write what to ask: "prompt": "How much?"'
         yield spot.problem(message, *path, hint=hint)
     yield from _switches(spot, raw, path)
