@@ -79,6 +79,14 @@ def test_entries_that_cannot_be_read(entry: Any, problem: str) -> None:
         Entry.of(entry)
 
 
+@pytest.mark.parametrize("entry", [None, {"role": "usr", "content": "x"}])
+def test_what_an_entry_looks_like_is_told(entry: Any) -> None:
+    """Who hands in something else sees both forms."""
+    with pytest.raises(CallerError) as caught:
+        Entry.of(entry)
+    assert caught.value.hint == '"the words", or {"role": "user", "content": "the words"}'
+
+
 @pytest.mark.parametrize(
     "entry",
     [

@@ -29,7 +29,7 @@ LOOKS_LIKE_A_MARK = {"$date": "no date"}
         ({}, "the entry has no content"),
         ({"role": "bot", "content": "x"}, 'Unsupported role "bot"'),
         ({"content": b"x"}, "is a bytes, which a conversation cannot hold"),
-        ({"content": "x", "metadata": "m"}, "the metadata of an entry are an object, not str"),
+        ({"content": "x", "metadata": "m"}, "the metadata of an entry must be an object, not str"),
         ({"content": "x", "metadata": {"k": object()}}, "metadata.k is a object"),
         ({"content": "x", "timestamp": "soon"}, "milliseconds since 1970, not 'soon'"),
         ({"content": "x", "timestamp": True}, "milliseconds since 1970, not True"),
@@ -38,7 +38,7 @@ LOOKS_LIKE_A_MARK = {"$date": "no date"}
         ({"content": "x", "start": "F"}, "start needs the name or id of a flow"),
         (
             {"content": "x", "start": {"flow": "F", "arguments": [1]}},
-            "the arguments of an entry are an object, not list",
+            "the arguments of an entry must be an object, not list",
         ),
     ],
 )
@@ -51,7 +51,7 @@ def test_what_is_refused(given: Any, told: str) -> None:
 
 def test_cargo_and_language_are_looked_at_too() -> None:
     """They come beside the entry, and are refused as parts of it are."""
-    with pytest.raises(CallerError, match="the cargo of an entry are an object, not str"):
+    with pytest.raises(CallerError, match="the cargo of an entry must be an object, not str"):
         Entry.of("x", "cargo")  # type: ignore[arg-type]
     with pytest.raises(CallerError, match="a language is text like 'en', not 5"):
         Entry.of("x", None, 5)  # type: ignore[arg-type]

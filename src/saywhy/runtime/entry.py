@@ -14,6 +14,7 @@ from saywhy.values import Date, dumps, freeze, loads_into
 ROLES = ("user", "assistant")
 TIMER: Final = "timer"
 """The role of an entry that says nothing but that it is time, by our clock or by `timestamp`."""
+_EXAMPLE: Final = '"the words", or {"role": "user", "content": "the words"}'
 LATEST = 8.64e15
 """The farthest moment that a date can be, in milliseconds on either side of 1970."""
 
@@ -58,14 +59,17 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
         if isinstance(given, str):
             return cls(given, cargo=changes, language=language, authenticated=authenticated)
         if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
-            raise CallerError(f"an entry is text or a mapping, not {type(given).__name__}")
+            raise CallerError(
+                f"an entry is text or a mapping, not {type(given).__name__}", hint=_EXAMPLE
+            )
         role = given.get("role", "user")
         if role == TIMER:
             at = _timestamp(given.get("timestamp"))
             return cls("", TIMER, timer={} if at is None else {"at": at})
         if role not in ROLES:
             raise CallerError(
-                f"Unsupported role \"{role}\". Only 'user' and 'assistant' roles are supported."
+                f"Unsupported role \"{role}\". Only 'user' and 'assistant' roles are supported.",
+                hint=_EXAMPLE,
             )
         content = given.get("content")
         if content is None and given.get("start") is None:
@@ -127,7 +131,7 @@ def _timestamp(given: Any) -> float | None:
 def _object(name: str, given: Any) -> Any:
     """An object whose names are the host's: it stays frozen, so that none is taken for ours."""
     if not isinstance(given, Mapping):
-        raise CallerError(f"the {name} of an entry are an object, not {type(given).__name__}")
+        raise CallerError(f"the {name} of an entry must be an object, not {type(given).__name__}")
     return freeze(given, (name,))
 
 
