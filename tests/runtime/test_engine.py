@@ -331,6 +331,7 @@ def test_a_conversation_that_could_not_be_loaded_again_is_not_begun(
         ({"ai_timeout": float("nan")}, "ai_timeout is milliseconds, 0 for no limit, not nan"),
         ({"error_text": "x"}, "error_text is hidden, reference or empty, not 'x'"),
         ({"store": "talk.db"}, "store is a store, not a path"),
+        ({"functions": [len]}, "functions is a dict from name to function, not list"),
         ({"functions": {"fee": 2}}, '"fee" among the functions is int, which cannot be called'),
     ],
 )

@@ -14,6 +14,10 @@ from saywhy.flows.world import Options
 
 def callables(functions: Mapping[str, Any]) -> dict[str, Callable[..., Any]]:
     """The approved functions, each of which can be called."""
+    if not isinstance(functions, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
+        kind = type(functions).__name__
+        hint = 'Engine(functions={"name": function})'
+        raise CallerError(f"functions is a dict from name to function, not {kind}", hint=hint)
     for name, function in functions.items():
         if not callable(function):
             kind = type(function).__name__
