@@ -35,6 +35,7 @@ from saywhy.runtime.choices import (
     commands_of,
     milliseconds,
     must_be_texts,
+    must_fit,
     one_of,
 )
 from saywhy.runtime.conversations import Conversations, TurnReply
@@ -147,6 +148,7 @@ class Engine(Deciding, Detecting, Timing, Reporting):
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> None:
         """Long because each option stands here once, with its default."""
+        must_fit(locals())
         self._log = Log(logger)
         self.language, self.model = language, model
         self.ai_timeout = milliseconds("ai_timeout", ai_timeout)
@@ -161,8 +163,8 @@ class Engine(Deciding, Detecting, Timing, Reporting):
             one_of("partial_match", partial_match, ("any", "safe")),
             default_max_retries,
             commands_of(commands),
-            function_timeout,
-            inactivity_ms=inactivity,
+            milliseconds("function_timeout", function_timeout),
+            inactivity_ms=milliseconds("inactivity", inactivity),
             intent_detection=one_of("intent_detection", intent_detection, get_args(Detection)),
             offer_interruptions=can_offer(offer_interruptions, commands),
             clarify=clarify,
@@ -240,7 +242,9 @@ class Engine(Deciding, Detecting, Timing, Reporting):
             http=http if isinstance(http, HttpClient) else HttpClient(http),
             is_authenticated=is_authenticated,
             apart=self._expressions.apart,
-            models=Models(provider_of(self.model), self.ai_timeout) if self.model else None,
+            models=Models(provider_of(self.model), self.ai_timeout)
+            if self.model is not None
+            else None,
         )
         world.charts.add(machinery.routing)
         world.charts.add(correction_chart())
