@@ -96,3 +96,19 @@ async def test_status_tells_of_the_flow_that_is_corrected() -> None:
     told = str(session.response)
     assert "Flow: Main\nSteps remaining: 2\nStack depth: 1\nTransaction: " in told
     assert "{{" not in told
+
+
+async def test_a_form_under_way_begins_anew() -> None:
+    """What its inputs knew beforehand may depend on the answer that was corrected."""
+    amount = {"name": "amount", "kind": "amount", "prompt": "How much?", "value": "{{limit}}"}
+    day = {"name": "day", "kind": "date", "prompt": "When?"}
+    form = {"type": "FORM", "variable": "form", "inputs": [amount, day], "confirm": "Right?"}
+    engine = engine_of(
+        flow(ask("limit", "Which limit?"), form, say("{{form.amount}}"), corrections=True)
+    )
+    session = await talk(engine, "Main", "50", "2031-07-04", "no, the limit is 70")
+    assert session.response == "When?"
+    assert session.frame is not None
+    assert session.frame.variables == {"limit": "70", "form": {"amount": 70}}
+    session = await talk(engine, "2031-07-05", "yes", session=session)
+    assert session.response == "70"

@@ -26,7 +26,7 @@ from saywhy.flows.forms.values import typed
 from saywhy.flows.forms.words import bare, pattern, yes_or_no
 from saywhy.flows.speech import language_of, say_more
 from saywhy.flows.world import World
-from saywhy.values import UNDEFINED, freeze
+from saywhy.values import UNDEFINED, FrozenDict, freeze
 
 Kept = dict[str, Any]
 
@@ -38,7 +38,8 @@ def enter(world: World, node: Node, scope: Scope) -> Outcome:
     """Begin a form, or go on with the draft of one that was left."""
     talk = _talk(world, node, scope)
     kept = record.held(scope, node)
-    if kept is None:
+    draft = scope.peek((scope.frame.scope, talk.form.variable))
+    if kept is None or not isinstance(draft, FrozenDict):  # a correction went back before it began
         kept = record.begun(node, talk.form.variable)
         scope.set((scope.frame.scope, talk.form.variable), {})
         _prefill(talk)
