@@ -24,11 +24,16 @@ INPUTS: list[dict[str, Any]] = [
 
 
 def answer(
-    text: str, asked: str = "", filled: tuple[str, ...] = (), *, reviewing: bool = False
+    text: str,
+    asked: str = "",
+    filled: tuple[str, ...] = (),
+    *,
+    reviewing: bool = False,
+    language: str = "en",
 ) -> Reading:
     form = read_form({"inputs": INPUTS})
     slots = [Slot(entry, entry.name in filled) for entry in form.inputs]
-    return read(slots, text, asked=asked, language="en", now_ms=NOW, reviewing=reviewing)
+    return read(slots, text, asked=asked, language=language, now_ms=NOW, reviewing=reviewing)
 
 
 def fills(*arguments: Any, **keys: Any) -> dict[str, Any]:
@@ -172,6 +177,28 @@ def test_marks_that_nobody_sees() -> None:
 def test_a_range_is_no_amount(text: str) -> None:
     """Neither end is meant, so that it is asked again."""
     assert fills(text, "amount") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("80 and 90", "en"),
+        ("veinte y cinco", "es"),
+        ("siete u ocho", "es"),
+        ("7 ou 8", "pt"),
+    ],
+)
+def test_two_values_for_one_input_are_none(text: str, language: str) -> None:
+    """Which of them is meant, or whether both are one number, is asked again."""
+    assert fills(text, "amount", language=language) == {}
+
+
+def test_a_second_value_goes_to_another_input() -> None:
+    """Where one wants it, the first is not in doubt."""
+    form = read_form({"inputs": [{"name": n, "kind": "amount"} for n in ("amount", "fee")]})
+    slots = [Slot(entry, filled=False) for entry in form.inputs]
+    reading = read(slots, "$80 and $90", asked="amount", language="en", now_ms=NOW)
+    assert {fill.name: fill.value for fill in reading.fills} == {"amount": 80, "fee": 90}
 
 
 @pytest.mark.parametrize(

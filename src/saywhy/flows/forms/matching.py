@@ -211,13 +211,20 @@ class _Matcher:
 
     def _is_open(self, found: list[_Found], best: _Found) -> bool:
         """Whether the user names two values and has not decided: "80 or 90", "80 to 90 dollars"."""
-        rivals = (one for one in found if one.slot is best.slot and one is not best)
-        return any(self._links(one, best) for one in rivals)
+        rivals = [one for one in found if one.slot is best.slot and one is not best]
+        return any(self._links(one, best) or self._is_more(found, best, one) for one in rivals)
+
+    def _is_more(self, found: list[_Found], best: _Found, last: _Found) -> bool:
+        """Whether a second value follows that no other input wants: "80 and 90"."""
+        if best.score != last.score or self._link(best, last) != self.words.between[1]:
+            return False
+        rest = [one for one in found if one.slot is not last.slot]
+        return not any(one.span.overlaps(last.span) for one in rest)
 
     def _links(self, one: _Found, best: _Found) -> bool:
         first, last = sorted((one, best), key=lambda each: each.span.start)
         link = self._link(first, last)
-        if link == self.words.either:
+        if link in self.words.either:
             return True
         if first.score != last.score and not (first.span.plain and last is best):
             return False  # "80 dollars to 555": only one of them is money

@@ -37,7 +37,7 @@ class Words(msgspec.Struct, frozen=True):
     """Where a name ends."""
     both: tuple[str, ...]
     """Words that say nothing by themselves."""
-    either: str
+    either: tuple[str, ...]
     """What stands between two values of which neither is meant yet."""
     until: tuple[str, ...]
     """What stands between the ends of a range, or between an old value and a new one."""
@@ -70,7 +70,7 @@ ENGLISH: Final = Words(
           "from", "by", "be", "uh", "um", "hmm", "er", "well",
           "that", "this", "sorry", "actually", "make", "pay",
           "send", "number", "will"),
-    either="or",
+    either=("or",),
     until=("to", "through", "until", "-", "–"),
     between=("between", "and"),
 )  # fmt: skip
@@ -97,7 +97,7 @@ SPANISH: Final = Words(
     both=("el", "la", "los", "las", "un", "una", "a", "para", "de", "en", "y", "es", "por",
           "favor", "sí", "si", "no", "gracias", "quiero", "mi", "me", "con", "que", "eh", "em",
           "pues", "perdón", "mejor", "pagar", "enviar", "número"),
-    either="o",
+    either=("o", "u"),
     until=("a", "hasta", "-", "–"),
     between=("entre", "y"),
 )  # fmt: skip
@@ -115,7 +115,7 @@ PORTUGUESE: Final = msgspec.structs.replace(
     articles=("o", "a", "os", "as", "meu", "minha", "um", "uma"),
     wonders=("o que", "que", "por que", "como", "quando", "onde", "quem", "qual", "quanto"),
     leads=("meu nome é", "o nome é", "me chamo", "sou", "para", "a", "de"),
-    either="ou",
+    either=("ou",),
     until=("a", "até", "para", "-", "–"),
     between=("entre", "e"),
 )  # fmt: skip
@@ -135,7 +135,7 @@ FRENCH: Final = msgspec.structs.replace(
     wonders=("quoi", "que", "qu'est-ce", "pourquoi", "comment", "quand", "où", "qui", "quel",
              "quelle", "combien"),
     leads=("je m'appelle", "mon nom est", "le nom est", "je suis", "pour", "à", "c'est"),
-    either="ou",
+    either=("ou",),
     until=("à", "jusqu'à", "-", "–"),
     between=("entre", "et"),
 )  # fmt: skip
@@ -156,7 +156,7 @@ GERMAN: Final = msgspec.structs.replace(
     wonders=("was", "wie", "warum", "wann", "wo", "wer", "welche", "welcher", "welches",
              "wieso"),
     leads=("ich heiße", "mein name ist", "der name ist", "ich bin", "an", "für"),
-    either="oder",
+    either=("oder",),
     until=("bis", "auf", "-", "–"),
     between=("zwischen", "und"),
 )  # fmt: skip
