@@ -8,6 +8,7 @@ import pytest
 
 from saywhy.errors import DefinitionError, UnknownFlow
 from saywhy.flows.load import load_definitions
+from saywhy.runtime.engine import Engine
 from saywhy.runtime.validation import report_of
 from tests.flows.conftest import Lines, ask, engine_of, flow, local_tool, say, use
 
@@ -71,6 +72,18 @@ def test_strict_refuses_errors() -> None:
         with pytest.raises(DefinitionError, match="value"):
             engine_of(flow({"type": "SAY"}, primary=True), strict=True, validate_on_init=wanted)
     engine_of(FINE, strict=True)
+
+
+def test_an_engine_without_functions_misses_them() -> None:
+    """Nobody can hand any over later, so a call of one is an error, and not a note."""
+    calling = flow(say("{{shout('hi')}}"), primary=True, prompt="P", description="D", version="1.0")
+    engine = Engine(flows=[calling], logger=None)
+    found = [one.message for one in engine.validate().errors]
+    assert found == ['no approved function is called "shout"']
+    assert not engine.validate_flow(calling["id"])["isValid"]
+    with pytest.raises(DefinitionError, match='no approved function is called "shout"'):
+        Engine(flows=[calling], logger=None, strict=True)
+    assert report_of(load_definitions([calling]), None).is_valid
 
 
 def test_a_tool_that_cannot_be_read_is_told_and_left_out(tmp_path: Path) -> None:

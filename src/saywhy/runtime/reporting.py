@@ -58,8 +58,8 @@ class Reporting:
 
     @property
     def _given(self) -> dict[str, Any]:
-        """The names handed over, as the reports take them; None where there were none."""
-        return {"functions": self._functions or None, "globals": self._globals or None}
+        """The names handed over, as the reports take them; None where there are no globals."""
+        return {"functions": self._functions, "globals": self._globals or None}
 
     @property
     def problems(self) -> tuple[Problem, ...]:

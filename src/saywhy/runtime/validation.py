@@ -69,7 +69,7 @@ def report_of(
         *check_speech(speech, wanted, plain),
         *check_library(
             library,
-            functions=functions or None,
+            functions=functions,
             globals=globals_,
             languages=wanted,
             plain_language=plain,
