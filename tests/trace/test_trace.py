@@ -124,8 +124,18 @@ def test_unknown_names_get_a_hint(payment: Any) -> None:
     with pytest.raises(CallerError, match='no recorded step touched a variable "amuont"') as caught:
         payment.trace.key("amuont")
     assert caught.value.hint == 'did you mean "amount"?'
+    with pytest.raises(CallerError, match='no recorded step touched a variable "zzz"') as caught:
+        payment.trace.key("zzz")
+    assert caught.value.hint == "recorded are amount, fee, limit, payee, sum, to"
     with pytest.raises(CallerError, match="a variable needs a name"):
         payment.trace.key("")
+
+
+def test_a_session_is_not_asked_itself(payment: Any) -> None:
+    """It has a trace; so it is said."""
+    with pytest.raises(CallerError, match="why asks a trace, not list") as caught:
+        why(list(payment.trace))  # pyright: ignore[reportArgumentType]
+    assert caught.value.hint == "why(session.trace), or why(await engine.trace(session_id))"
 
 
 def test_the_newest_of_two_flows_variables() -> None:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 NAMED_SCOPES: Final = frozenset({"cargo", "globals", "session", "turn", "input", "args"})
 """Scopes that an author names; the others belong to a running flow."""
 
+MOST_NAMES: Final = 20
+"""So many variables are listed where a name is like none of them."""
 _PART: Final = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
 
 
@@ -300,7 +302,8 @@ class Trace:
         before = (self.last if until is None else until) + 1
         written = [(self._writes.last(root, before), root) for root in roots]
         if not written:
-            hint = did_you_mean(str(parts[0]), self.names)
+            few = ", ".join(self.names[:MOST_NAMES])
+            hint = did_you_mean(str(parts[0]), self.names) or (few and f"recorded are {few}")
             raise CallerError(f'no recorded step touched a variable "{parts[0]}"', hint=hint)
         return (*max(written, key=lambda pair: pair[0])[1], *parts[1:])
 

@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
 from saywhy.chart.commit import Commit, Condition, FunctionCall
+from saywhy.errors import CallerError
 from saywhy.trace import causes
 from saywhy.trace.chain import Cause, Chain, Edge, Link
 from saywhy.trace.corrected import maker
@@ -66,6 +67,9 @@ def why(
     A text is the name of a variable, as it is now.
     Raises `CallerError` when the trace holds no such reply, variable or commit.
     """
+    if not isinstance(trace, Trace):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
+        hint = "why(session.trace), or why(await engine.trace(session_id))"
+        raise CallerError(f"why asks a trace, not {type(trace).__name__}", hint=hint)
     search = _Search(trace, most, deepest)
     if isinstance(target, str):
         target = Variable(target)
