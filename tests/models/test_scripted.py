@@ -43,6 +43,18 @@ def test_it_raises_as_told_and_when_nothing_is_left() -> None:
         answers(model, "voice")
 
 
+def test_what_is_left_is_told() -> None:
+    """So a task that was misspelt in the script stands beside the one that was asked."""
+    model = ScriptedModel([{"for": "detect_flw", "reply": "x"}, {"for": "voice", "reply": "y"}])
+    with pytest.raises(
+        OutsideError, match="left for detect_flow; those left are for detect_flw, v"
+    ):
+        answers(model, "detect_flow")
+    answers(model, "voice")
+    with pytest.raises(OutsideError, match=r"left for voice; those left are for detect_flw$"):
+        answers(model, "voice")
+
+
 def test_it_takes_its_time_on_the_clock_it_was_given() -> None:
     """`delay_ms` passes on that clock."""
     clock = FakeClock()

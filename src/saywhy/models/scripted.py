@@ -46,7 +46,9 @@ class ScriptedModel:
         self.asked.append(ask)
         entry = next((one for one in self._left if one.get("for", ask.task) == ask.task), None)
         if entry is None:
-            raise OutsideError(f"the script of the model has no answer left for {ask.task}")
+            others = ", ".join(dict.fromkeys(str(one["for"]) for one in self._left))
+            left = f"; those left are for {others}" if others else ""
+            raise OutsideError(f"the script of the model has no answer left for {ask.task}{left}")
         self._left.remove(entry)
         if entry.get("delay_ms"):
             await self._clock.sleep(entry["delay_ms"] / 1000)
