@@ -16,6 +16,7 @@ PAGES: Final = ("flow-files", "steps", "templates", "expressions", "tool-files",
 _FOLDER: Final = Path(__file__).parent / "reference"
 _FENCE: Final = re.compile(r"^ *`{3,}")
 _LINK: Final = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+_FENCED_OR_GAP: Final = re.compile(r"^```.*?^```$|\n{3,}", re.MULTILINE | re.DOTALL)
 _MARK: Final = re.compile(r"<!-- (?:begin|end)\b.*-->")
 
 
@@ -29,7 +30,12 @@ def text_of(texts: Mapping[str, str]) -> str:
         "\n".join(f"* [{titles[name]}](#{places[name]})" for name in PAGES),
     ]
     parts += ["\n".join(_lines(texts[name], places)).strip("\n") for name in PAGES]
-    return re.sub(r"\n{3,}", "\n\n", "\n\n".join(parts)) + "\n"
+    return _FENCED_OR_GAP.sub(_one_blank_line, "\n\n".join(parts)) + "\n"
+
+
+def _one_blank_line(found: re.Match[str]) -> str:
+    """Code as it stands, and one blank line for several between paragraphs."""
+    return found[0] if found[0].startswith("```") else "\n\n"
 
 
 def read() -> dict[str, str]:
