@@ -191,13 +191,15 @@ def test_own_functions_globals_and_cargo(run: Run, folder: Path) -> None:
     assert (done.code, done.out) == (0, "1 passed, 0 failed\n")
 
 
-def test_what_is_missing_is_said(run: Run, folder: Path) -> None:
-    """A scenario that comes to where a model would be asked fails there and says so."""
+def test_what_the_script_gives_is_what_the_model_says(run: Run, folder: Path) -> None:
+    """A scenario whose model gives nonsense, or nothing more, fails there and says so."""
     written = scenario("m", {"response": "How much?"}, ai=[{"reply": "x"}])
-    written["turns"].insert(0, {"content": "hello", "expect": {}})
+    written["turns"] = [{"content": "hello", "expect": {}} for _ in range(2)]
+    written["turns"][1]["expect"] = {"response": "How much?"}
     write(folder / "m.json", written)
     done = run("test", "m.json")
-    assert "no model here: one would have been asked to find the flow that" in done.out
+    assert "Invalid JSON response from AI: x" in done.out
+    assert "the script of the model has no answer left for detect_flow" in done.out
     assert (done.code, done.lines[-1]) == (1, "0 passed, 1 failed")
 
 
