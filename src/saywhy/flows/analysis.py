@@ -17,33 +17,23 @@ from saywhy.flows.model import Flow
 from saywhy.flows.modelled import Prompt, newest_words
 from saywhy.flows.world import World
 from saywhy.host.reading import object_in
-from saywhy.values import dumps, freeze
+from saywhy.host.schemas import closed, wrapped
 
 TASK: Final = "intent_analysis"
 MAX_REASON: Final = 500
 
-_SCHEMA: Final = dumps(
-    freeze(
+_SCHEMA: Final = wrapped(
+    TASK,
+    closed(
         {
-            "type": "json_schema",
-            "json_schema": {
-                "name": TASK,
-                "strict": True,
-                "schema": {
-                    "type": "object",
-                    "properties": {
-                        "isStrongIntent": {"type": "boolean"},
-                        "targetFlow": {"type": ["string", "null"]},
-                        "confidence": {"type": "number"},
-                        "reasoning": {"type": "string"},
-                    },
-                    "required": ["isStrongIntent", "targetFlow", "confidence", "reasoning"],
-                    "additionalProperties": False,
-                },
-            },
+            "isStrongIntent": {"type": "boolean"},
+            "targetFlow": {"type": ["string", "null"]},
+            "confidence": {"type": "number"},
+            "reasoning": {"type": "string"},
         }
-    )
-).decode()
+    ),
+    strict=True,
+)
 
 _SYSTEM: Final = """\
 A conversation waits for the answer to a question. Decide whether the new words are meant for that

@@ -58,12 +58,12 @@ def select_flow_schema(names: Sequence[str], *, alternative: bool = False) -> di
     name: dict[str, Any] = {"type": "string"}
     if len(names) <= MOST_NAMES:
         name["enum"] = list(dict.fromkeys([*names, NO_FLOW]))
-    return _closed({"flowName": name, "alternative": name} if alternative else {"flowName": name})
+    return closed({"flowName": name, "alternative": name} if alternative else {"flowName": name})
 
 
 def extract_parameters_schema(parameters: Iterable[ParameterOption]) -> dict[str, Any]:
     """The schema of stage 2: every parameter, null where the user has not stated it."""
-    return _closed({"parameters": _closed({option.name: _value(option) for option in parameters})})
+    return closed({"parameters": closed({option.name: _value(option) for option in parameters})})
 
 
 def is_enforceable(parameters: Iterable[ParameterOption]) -> bool:
@@ -71,7 +71,8 @@ def is_enforceable(parameters: Iterable[ParameterOption]) -> bool:
     return all(option.enum or option.type in _SCALARS for option in parameters)
 
 
-def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+def closed(properties: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an object that has just these properties, all of them."""
     return {
         "type": "object",
         "properties": properties,

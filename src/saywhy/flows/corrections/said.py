@@ -25,7 +25,8 @@ from saywhy.flows.languages import canonical, nearest, pick
 from saywhy.flows.modelled import Prompt
 from saywhy.flows.world import World
 from saywhy.host.reading import object_in
-from saywhy.values import UNDEFINED, FrozenDict, dumps, freeze
+from saywhy.host.schemas import closed, wrapped
+from saywhy.values import UNDEFINED, FrozenDict
 
 TASK: Final = "correction"
 
@@ -161,27 +162,17 @@ def _authors(world: World, text: str, written: Any) -> Iterator[tuple[str, str]]
 
 # ------------------------------------------------------------------ a model
 
-_SCHEMA: Final = dumps(
-    freeze(
+_SCHEMA: Final = wrapped(
+    TASK,
+    closed(
         {
-            "type": "json_schema",
-            "json_schema": {
-                "name": TASK,
-                "strict": True,
-                "schema": {
-                    "type": "object",
-                    "properties": {
-                        "isCorrection": {"type": "boolean"},
-                        "variable": {"type": ["string", "null"]},
-                        "value": {"type": ["string", "null"]},
-                    },
-                    "required": ["isCorrection", "variable", "value"],
-                    "additionalProperties": False,
-                },
-            },
+            "isCorrection": {"type": "boolean"},
+            "variable": {"type": ["string", "null"]},
+            "value": {"type": ["string", "null"]},
         }
-    )
-).decode()
+    ),
+    strict=True,
+)
 
 _SYSTEM: Final = """\
 A conversation waits for the answer to a question. Decide whether the new words take back something
