@@ -109,11 +109,3 @@ NOISE: Final = listed("um uh uhm er erm hmm hm mm mmm ah eh em este pues bueno w
 def without(words: Sequence[str], dropped: Collection[str]) -> list[str]:
     """`words` that are not among `dropped`."""
     return [word for word in words if word not in dropped]
-
-
-def has_phrase(words: Sequence[str], phrase: Sequence[str]) -> bool:
-    """Whether the words of `phrase` stand in `words` one after the other."""
-    return bool(phrase) and any(
-        list(words[at : at + len(phrase)]) == list(phrase)
-        for at in range(len(words) - len(phrase) + 1)
-    )
