@@ -25,6 +25,7 @@ ROWS = {
     "values": 0,
     "messages": 0,
     "clock": 0,
+    "cancel": 0,
     "marks": 0,
     "host": 0,
     "library": 0,
