@@ -51,6 +51,10 @@ class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     """What of the response mapping did not work out, though the call went well."""
     is_data: bool = False
     """Whether the value was read from JSON or XML, so that a response mapping applies to it."""
+    is_result: bool = False
+    """Whether the function gave a `ToolResult`, whose fields the value holds."""
+    fault_code: str = ""
+    """What the exception had as its `code`."""
     to_approve: Any = None
     """The arguments a person must approve before the call is made."""
     cached: bool = False

@@ -31,6 +31,7 @@ from saywhy.tools.mcp import invoke as mcp_tool
 from saywhy.tools.registry import Registry
 from saywhy.tools.result import as_value
 from saywhy.tools.tool import Tool
+from saywhy.tools.tool_result import ToolResult
 from saywhy.values import freeze, same
 
 __all__ = ["Approved", "Attempt", "CallContext", "ToolAnswer", "call_tool", "mapped_answer"]
@@ -303,6 +304,7 @@ def _answer(
         return ToolAnswer(
             fault_message=outcome.fault,
             fault_name=outcome.fault_name,
+            fault_code=outcome.fault_code,
             fault_hint=outcome.hint,
             fault_at=outcome.at,
             refused=outcome.refused,
@@ -330,6 +332,7 @@ def _answer(
         attempts=attempts,
         arguments_after=changed,
         is_data=outcome.is_data,
+        is_result=isinstance(outcome.value, ToolResult),
     )
 
 

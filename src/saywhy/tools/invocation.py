@@ -85,6 +85,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the value was read from JSON or XML, so that a response mapping applies to it."""
     fault: str | None = None
     fault_name: str = "Error"
+    fault_code: str = ""
+    """What the exception had as its `code`."""
     hint: str = ""
     at: str = ""
     refused: bool = False
@@ -92,6 +94,13 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     http_status: int | None = None
     arguments: dict[str, Any] | None = None
     """The arguments afterwards, where the tool may have changed them."""
+
+
+def code_of(error: BaseException) -> str:
+    """The `code` of an error that has one, as text: `ENOENT`, `404`, `card_declined`."""
+    code = getattr(error, "code", None)
+    plain = isinstance(code, str | int) and not isinstance(code, bool)
+    return str(code) if plain else ""
 
 
 DOUBT: Final = "the request was sent; its effect may have happened"

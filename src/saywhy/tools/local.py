@@ -24,6 +24,7 @@ from saywhy.tools.invocation import (
     PLAIN_ERRORS,
     Invocation,
     Outcome,
+    code_of,
     fault_of,
     is_running,
     refused,
@@ -90,6 +91,7 @@ async def _attempt(invocation: Invocation, function: Callable[..., Any]) -> Outc
         value=outcome.value,
         fault=outcome.fault,
         fault_name=outcome.fault_name,
+        fault_code=outcome.fault_code,
         hint=outcome.hint,
         at=outcome.at,
         may_have_happened=outcome.may_have_happened,
@@ -264,7 +266,7 @@ def _timed_out(invocation: Invocation, *, began: bool) -> Outcome:
 
 def _raised(error: BaseException) -> Outcome:
     message, name = fault_of(error)
-    return Outcome(fault=message, fault_name=name, at=_spot(error))
+    return Outcome(fault=message, fault_name=name, fault_code=code_of(error), at=_spot(error))
 
 
 def _spot(error: BaseException) -> str:
