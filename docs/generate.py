@@ -254,12 +254,10 @@ def promised_methods(found: type[Any]) -> set[str]:
     front = importlib.import_module("saywhy")
     promised: set[str] = set()
     for protocol in (getattr(front, name) for name in front.__all__):
+        if not is_protocol(protocol) or protocol is found:
+            continue
         names = {name for name in vars(protocol) if not name.startswith("_")}
-        if (
-            is_protocol(protocol)
-            and protocol is not found
-            and all(hasattr(found, n) for n in names)
-        ):
+        if all(hasattr(found, n) for n in names):
             promised |= names
     return promised
 

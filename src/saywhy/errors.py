@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 SHOWN_REPLY: Final = 200
 """So many characters of a model's reply stand in the message about it."""
@@ -338,10 +338,53 @@ class TooManySteps(FlowExecutionError):
     name = "TooManySteps"
 
 
+ModelErrorCode: TypeAlias = Literal[
+    "auth",
+    "rate_limit",
+    "invalid_request",
+    "context_length",
+    "server",
+    "timeout",
+    "aborted",
+    "network",
+    "unknown",
+]
+"""What went wrong with a model call. spec: agent A.3"""
+
+_PASSING: Final = frozenset({"rate_limit", "server", "timeout", "network"})
+"""What may be over when the call is made again."""
+
+
 class ModelError(OutsideError):
-    """A model call failed or took too long. spec: flow-engine 1.6"""
+    """A model call failed or took too long.
+
+    `code` says what it was, `provider` who failed, `status_code` what its server answered, and
+    `retry_after` how many seconds it asked us to wait. spec: flow-engine 1.6, agent A.3
+    """
 
     name = "Error"
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        code: ModelErrorCode = "unknown",
+        provider: str = "",
+        status_code: int | None = None,
+        retry_after: float | None = None,
+        place: Place | None = None,
+        hint: str = "",
+    ) -> None:
+        self.code: ModelErrorCode = code
+        self.provider = provider
+        self.status_code = status_code
+        self.retry_after = retry_after
+        super().__init__(message, place=place, hint=hint)
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same call may go well a moment later."""
+        return self.code in _PASSING
 
 
 class InvalidReply(ModelError):

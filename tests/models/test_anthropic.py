@@ -10,7 +10,7 @@ import pytest
 
 from saywhy.errors import OutsideError
 from saywhy.models.anthropic import AnthropicModel
-from saywhy.models.provider import Ask, ModelReply
+from saywhy.models.provider import Ask, ModelReply, question
 from saywhy.testing import StubServer
 
 STRICT = (
@@ -18,7 +18,7 @@ STRICT = (
     '"schema":{"type":"object"}}}'
 )
 OPEN = '{"type":"json_schema","json_schema":{"name":"detect_flow","strict":false,"schema":{}}}'
-PLAIN = Ask("voice", "sys", "user")
+PLAIN = question("voice", "sys", "user")
 PATH = "/v1/messages"
 
 
@@ -75,7 +75,7 @@ def test_it_asks_and_reads() -> None:
 def test_the_form_of_the_answer(schema: str | None, supports: bool, form: Any) -> None:
     """Only a strict schema is one that the server can hold an answer to."""
     with StubServer().on("POST", PATH, body=message("{}")) as stub:
-        ask(stub, Ask("detect_flow", "s", "u", schema), supports_schema=supports)
+        ask(stub, question("detect_flow", "s", "u", schema), supports_schema=supports)
         body = stub.take_requests()[0]["body"]
     wanted = {"format": {"type": "json_schema", "schema": form}} if form else None
     assert body.get("output_config") == wanted
@@ -108,7 +108,7 @@ def test_a_client_of_the_hosts_stays_open() -> None:
     async def run(stub: StubServer) -> None:
         async with anthropic.AsyncAnthropic(api_key="k", base_url=stub.base) as client:
             model = AnthropicModel("small", client=client)
-            await model.ask(Ask("voice", "s", "u"))
+            await model.ask(question("voice", "s", "u"))
             await model.close()
             assert not client.is_closed()
 

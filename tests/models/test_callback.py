@@ -10,17 +10,18 @@ import pytest
 
 from saywhy.errors import CallerError
 from saywhy.models.callback import Callback, provider_of
-from saywhy.models.provider import Ask, Provider
+from saywhy.models.provider import Ask, Provider, question, reply_of
 from saywhy.models.scripted import ScriptedModel
 from saywhy.values import freeze
 
-DETECTION = Ask("detect_flow", "sys", "user", "{}", freeze({"task": "detect_flow", "flows": [1]}))
-PLAIN = Ask("voice", "sys", "user")
+REQUEST = freeze({"task": "detect_flow", "flows": [1]})
+DETECTION = question("detect_flow", "sys", "user", "{}", REQUEST)
+PLAIN = question("voice", "sys", "user")
 HINT = "async def model"
 
 
 def asked(function: Any, ask: Ask) -> str:
-    return asyncio.run(provider_of(function).ask(ask)).text
+    return asyncio.run(reply_of(provider_of(function), ask)).text
 
 
 @pytest.mark.parametrize(
@@ -87,8 +88,8 @@ def test_an_iterator_that_is_empty_is_a_failure_at_once(kind: str) -> None:
 
     async def twice() -> None:
         asking = provider_of(model)
-        assert (await asking.ask(PLAIN)).text == "one"
-        await asyncio.wait_for(asking.ask(PLAIN), 5)
+        assert (await reply_of(asking, PLAIN)).text == "one"
+        await asyncio.wait_for(reply_of(asking, PLAIN), 5)
 
     with pytest.raises(RuntimeError, match="raised StopIteration"):
         asyncio.run(twice())
@@ -102,7 +103,7 @@ def test_the_request_is_a_copy_of_the_hosts_own() -> None:
         return ""
 
     asked(function, DETECTION)
-    assert DETECTION.request == freeze({"task": "detect_flow", "flows": [1]})
+    assert freeze({"task": "detect_flow", "flows": [1]}) == DETECTION.request
 
 
 def test_what_is_no_text_is_refused() -> None:

@@ -10,7 +10,7 @@ from google.genai import errors
 
 from saywhy.errors import OutsideError
 from saywhy.models.google import GoogleModel
-from saywhy.models.provider import Ask, ModelReply
+from saywhy.models.provider import Ask, ModelReply, question
 from saywhy.testing import StubServer
 
 STRICT = (
@@ -18,7 +18,7 @@ STRICT = (
     '"schema":{"type":"object"}}}'
 )
 OPEN = '{"type":"json_schema","json_schema":{"name":"detect_flow","strict":false,"schema":{}}}'
-PLAIN = Ask("voice", "sys", "user")
+PLAIN = question("voice", "sys", "user")
 PATH = "/v1/models/small:generateContent"
 
 
@@ -68,7 +68,7 @@ def test_it_asks_and_reads() -> None:
 def test_the_form_of_the_answer(schema: str | None, kind: str | None, form: Any) -> None:
     """JSON where it is wanted, and the schema where it is strict."""
     with StubServer().on("POST", PATH, body=content("{}")) as stub:
-        ask(stub, Ask("detect_flow", "s", "u", schema))
+        ask(stub, question("detect_flow", "s", "u", schema))
         config = stub.take_requests()[0]["body"]["generationConfig"]
     assert config.get("responseMimeType") == kind
     assert config.get("responseJsonSchema") == form

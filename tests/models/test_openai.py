@@ -10,7 +10,7 @@ import pytest
 
 from saywhy.errors import OutsideError
 from saywhy.models.openai import OpenAIModel
-from saywhy.models.provider import Ask, ModelReply
+from saywhy.models.provider import Ask, ModelReply, question
 from saywhy.testing import StubServer
 
 STRICT = (
@@ -18,7 +18,7 @@ STRICT = (
     '"schema":{"type":"object"}}}'
 )
 OPEN = '{"type":"json_schema","json_schema":{"name":"detect_flow","strict":false,"schema":{}}}'
-PLAIN = Ask("voice", "sys", "user")
+PLAIN = question("voice", "sys", "user")
 PATH = "/chat/completions"
 
 
@@ -94,7 +94,7 @@ def test_another_server_is_told_what_it_takes() -> None:
 def test_the_form_of_the_answer(schema: str | None, supports: bool, form: str | None) -> None:
     """Only what the server can hold an answer to is asked of it."""
     with StubServer().on("POST", PATH, body=completion("{}")) as stub:
-        ask(stub, Ask("detect_flow", "s", "u", schema), supports_schema=supports)
+        ask(stub, question("detect_flow", "s", "u", schema), supports_schema=supports)
         body = stub.take_requests()[0]["body"]
     assert body.get("response_format", {}).get("type") == form
 
@@ -136,7 +136,7 @@ def test_a_client_of_the_hosts_stays_open() -> None:
     async def run(stub: StubServer) -> None:
         async with openai.AsyncOpenAI(api_key="k", base_url=stub.base) as client:
             model = OpenAIModel("small", client=client)
-            await model.ask(Ask("voice", "s", "u"))
+            await model.ask(question("voice", "s", "u"))
             await model.close()
             assert not client.is_closed()
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from saywhy.errors import CallerError, OutsideError
-from saywhy.models.provider import Ask
+from saywhy.models.provider import question
 from saywhy.models.scripted import ScriptedModel
 from saywhy.testing import FakeClock
 
 
 def answers(model: ScriptedModel, *tasks: str) -> list[str]:
     async def ask() -> list[str]:
-        return [(await model.ask(Ask(task, "", ""))).text for task in tasks]
+        return [(await model.ask(question(task, "", ""))).text for task in tasks]
 
     return asyncio.run(ask())
 

@@ -49,7 +49,7 @@ class AnthropicModel:
         made = await self._client.messages.create(
             model=self.name,
             max_tokens=self._size,
-            system=ask.system,
+            system=ask.system or "",
             messages=[{"role": "user", "content": ask.user}],
             extra_body=extra,
         )

@@ -38,7 +38,7 @@ class Callback:
 
     async def ask(self, ask: Ask) -> ModelReply:
         """Call the function. Raises what it raises, and `CallerError` for what is no text."""
-        arguments: list[Any] = [ask.system, ask.user]
+        arguments: list[Any] = [ask.system or "", ask.user]
         more = (ask.schema, None if ask.request is None else _own(ask.request))
         asked = MOST if ask.request is not None else LEAST + (ask.schema is not None)
         arguments += more[: min(max(asked, self._needs), self.takes) - LEAST]

@@ -53,7 +53,7 @@ class OpenAIModel:
 
     async def ask(self, ask: Ask) -> ModelReply:
         """The answer of the model."""
-        body = build_ai_request(self.model, ask.system, ask.user, ask.schema)
+        body = build_ai_request(self.model, ask.system or "", ask.user, ask.schema)
         name, messages = body.pop("model"), body.pop("messages")
         body.pop("stream", None)
         # Keys that the package does not know are the server's: all go into the body as they are.

@@ -12,7 +12,7 @@ from saywhy.chart.outcome import Answer, Need
 from saywhy.clock import Clock
 from saywhy.flows.prompts import prompt_of
 from saywhy.flows.world import World
-from saywhy.models.provider import Ask, Provider
+from saywhy.models.provider import Provider, question, reply_of
 from saywhy.values import FrozenDict
 
 FAILED: Final = "AI communication failed"
@@ -29,11 +29,11 @@ class Models(msgspec.Struct, frozen=True):
 
     async def answer(self, world: World, clock: Clock, need: Need) -> Answer:
         """The model's text, or why there is none."""
-        ask = Ask(need.name, *prompt_of(world, need))
+        ask = question(need.name, *prompt_of(world, need))
         limit = self.timeout_ms / 1000 if self.timeout_ms else None
         began = clock.now()
         try:
-            reply = await clock.wait_for(self.provider.ask(ask), limit)
+            reply = await clock.wait_for(reply_of(self.provider, ask), limit)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is None or task.cancelling():
