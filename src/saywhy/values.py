@@ -106,9 +106,8 @@ class FrozenDict(Mapping[str, Any]):
 class FrozenList(Sequence[Any]):
     """A read-only list whose `append` gives a new list in constant time.
 
-    Lists grown from one another share one buffer: each sees its own length only. The newest list
-    grows the buffer in place; appending to an older one copies first. So does the first append to
-    a plain list that was only wrapped: an object we know nothing of still holds it.
+    Lists grown from one another share one buffer, each with a length of its own. The newest grows
+    it in place; appending to an older one copies first, as to a plain list that was only wrapped.
     """
 
     __slots__ = ("_buffer", "_length", "_owned")
@@ -146,6 +145,11 @@ class FrozenList(Sequence[Any]):
         """The items, for code that promises not to change them."""
         whole = self._length == len(self._buffer)
         return self._buffer if whole else self._buffer[: self._length]
+
+    def behind(self, before: FrozenList) -> list[Any] | None:
+        """What was put behind `before` to make this list; None where that is not plain to see."""
+        grown = self._buffer is before._buffer and before._length <= self._length
+        return self._buffer[before._length : self._length] if grown else None
 
     def appended(self, *items: Any) -> FrozenList:
         """A list with `items` at the end; this one stays as it is."""
@@ -269,6 +273,8 @@ def thaw(value: Any) -> Any:
 
 def same(one: Any, other: Any) -> bool:
     """Whether two values are equal as a conversation sees it: NaN equals NaN, true is not 1."""
+    if type(one) is FrozenList and type(other) is FrozenList and one.behind(other) == []:
+        return len(one) == len(other)
     one, other = raw(one), raw(other)
     if one is other:
         return True

@@ -174,3 +174,19 @@ def test_lists_that_come_from_elsewhere_are_added_whole() -> None:
     assert merged(ours, [freeze(["x"])], Merge.APPEND) == FrozenList(["x", "x"])
     assert merged(ours, [freeze(["x"])], Merge.APPEND, ours) == FrozenList(["x"])
     assert merged(ours, [freeze(["y"])], Merge.REPLACE) == FrozenList(["y"])
+
+
+def test_a_list_that_has_grown_from_another_is_not_compared_item_by_item() -> None:
+    """What was added is known at a glance, however long both are."""
+
+    class Heavy:
+        __hash__ = None  # type: ignore[assignment]
+
+        def __eq__(self, other: object) -> bool:
+            raise AssertionError("compared")
+
+    before = FrozenList([]).appended(Heavy())
+    after = before.appended(1, 2)
+    assert additions(before, after) == [1, 2]
+    assert before != after
+    assert after == after.appended()

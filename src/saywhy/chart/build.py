@@ -28,6 +28,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar, overload
 
 from saywhy.chart.assemble import Head, assemble
+from saywhy.chart.brought import Answers
 from saywhy.chart.built import Built
 from saywhy.chart.commit import Effect
 from saywhy.chart.decide import Default, Rule, decide, select
@@ -84,17 +85,33 @@ class Script:
         return declare if function is None else declare(function)
 
     def pausable(
-        self, function: Function | None = None, /, *, asks: str = "user", **options: Any
+        self,
+        function: Function | None = None,
+        /,
+        *,
+        asks: str = "user",
+        errors: Literal["raise", "data"] = "raise",
+        answers: Answers | None = None,
+        **options: Any,
     ) -> Any:
         """A stage in two halves. What the first one returns is asked; None asks nothing.
 
         The decorated name takes the second half: `@ask.resume def _(s, answer): …`. `asks` is the
         kind of the need: `user`, `approval`, `tool`, …; `effect` is that of what is asked, "once"
-        unless given.
+        unless given. Either half may return a `Need` of its own making, or `Invoke(chart, args)` to
+        run another chart and go on with what that returns; the second half takes that answer too.
+
+        An error as answer raises, unless `errors="data"`: then the second half is always given the
+        whole `Answer`, with its `value`, `error` and `facts`. `answers` is who answers where the
+        host names nobody else for the kind of need; see `brought.Answers`.
         """
 
         def declare(function: Function) -> Pausable:
-            return Pausable(self._declare("pausable", function, ask=asks, **options))
+            given = {"errors": errors if errors != "raise" else ""}
+            declared = self._declare("pausable", function, ask=asks, **given, **options)
+            if answers is not None:
+                declared.functions["answers"] = answers
+            return Pausable(declared)
 
         return declare if function is None else declare(function)
 
@@ -222,6 +239,7 @@ class Script:
         outputs: Mapped | None = None,
         into: str = "",
         merge: Mapping[str, Policy] | None = None,
+        over: bool = False,
         **options: Any,
     ) -> None:
         """Run another chart on a state of its own.
@@ -230,10 +248,11 @@ class Script:
         it sees as arguments and, until it writes its own, as variables. `outputs` says what is
         taken over in the end (`{"answer": "draft.text"}`: our `answer` is its `draft.text`); `into`
         takes what it returns. Values replace ours unless `merge` has a policy for the key. A chart
-        may also be named by its id, to be found when it runs.
+        may also be named by its id, to be found when it runs. With `over` it is given nothing: our
+        variables and arguments show through where it has not written its own.
         """
         name = chart if isinstance(chart, str) else _name_of(chart)
-        declared = self._declare("mount", None, id=id or name, into=into, **options)
+        declared = self._declare("mount", None, id=id or name, into=into, over=over, **options)
         declared.target = chart.build if isinstance(chart, Builder) else chart
         declared.merge = merge or {}
         for purpose, mapped in (("inputs", inputs), ("outputs", outputs)):

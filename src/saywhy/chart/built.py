@@ -6,13 +6,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypedDict, Unpack
 
+from saywhy.cancel import Cancelled, CancelToken
+from saywhy.chart.brought import Running, brought_answerer
 from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Cursor
-from saywhy.chart.drive import Answerer, Emit, Listener, Signal, Signals, drive, stream
+from saywhy.chart.drive import (
+    Answerer,
+    Emit,
+    Listener,
+    Signal,
+    Signals,
+    Stopped,
+    drive,
+    stream,
+    watched,
+)
 from saywhy.chart.failure import StepFailed
 from saywhy.chart.language import Language
 from saywhy.chart.machine import Limits, Record, advance, cancel
@@ -32,6 +44,16 @@ ARGS: Final = "args"
 
 LIMITS: Final = Limits(steps=100_000, depth=50, branches=1000)
 """Loops of such charts have bounds of their own, so this one is wide."""
+
+
+class RunCancelled(Cancelled):
+    """The run's signal was cancelled, and the run with it. `result` is what it had come to."""
+
+    name = "RunCancelled"
+
+    def __init__(self, reason: str, result: Result) -> None:
+        self.result = result
+        super().__init__(reason)
 
 
 class RunTimedOut(RunError):
@@ -80,8 +102,14 @@ class RunOptions(TypedDict, total=False):
     """Live objects that stages see as `s.env`."""
     timeout: float | None
     """Seconds until the run is cancelled; None: never."""
+    signal: CancelToken | None
+    """Cancels the run. Without it, `env["signal"]` does; stages find either one there."""
+    propagate_signal: bool
+    """Whether the signal cancels what is being answered as well, a model call say, which it does
+    unless told. False: that is waited for, and then the run ends."""
     answerers: Mapping[str, Answerer]
-    """By kind of need: who answers it. `task` and `timer` are answered unless replaced here."""
+    """By kind of need: who answers it. `task` and `timer` are answered unless replaced here, and
+    so is what a stage brings its own answerer for."""
     listener: Listener
     """Is sent the signals of stages and answerers."""
     record: Record
@@ -127,8 +155,9 @@ class Built:
         """Run from the start until the end, or until somebody outside is needed.
 
         `args` can be read as `s.args`; `state` are variables to begin with. Raises `StepFailed`
-        when a stage raised (`__cause__` is what it raised, `result` what the run had come to) and
-        `RunTimedOut`. Cancelling leaves nothing half written.
+        when a stage raised (`__cause__` is what it raised, `result` what the run had come to),
+        `RunTimedOut`, and `RunCancelled` when its signal was cancelled. Cancelling leaves nothing
+        half written.
         """
         cursor = Cursor()
         scopes = cursor.state.scopes
@@ -197,17 +226,24 @@ class _Execution:
         self.raised: Exception | None = None
         self.clock = options.get("clock") or SystemClock()
         self.signals = Signals(options.get("listener"))
-        env, emit = options.get("env"), self.signals.emitter()
+        env, emit = dict(options.get("env") or {}), self.signals.emitter()
+        self.signal = options.get("signal") or env.get("signal")
+        if self.signal is not None:
+            env.setdefault("signal", self.signal)
         beside = list(options.get("beside", ()))
         others = [chart for one in beside for chart in one.charts]
         self.stages = stages_of([built, *beside], env, emit) if beside else built.stages(env, emit)
         self.language = _joined(self.stages.language(), options.get("language"))
         self.charts = Charts([*options.get("charts", ()), *others, *built.charts])
+        self.running = Running(cursor, self.charts, env, self.clock)
+        own: dict[str, Answerer] = {"task": self._task, "timer": self._timer}
+        self.answerers = {**own, **options.get("answerers", {})}
 
     async def go(self, answer: Answer | BranchAnswer | None) -> Result:
         timeout = self.options.get("timeout")
-        answerers = {"task": self._task, "timer": self._timer, **self.options.get("answerers", {})}
-        work = self._driven(answer, answerers)
+        work = self._driven(answer)
+        if self.signal is not None:
+            work = self._watched(work, self.signal)
         if timeout is None:
             return self._result(await work)
         try:
@@ -218,11 +254,22 @@ class _Execution:
             self._cancel(f"longer than {timeout:g} seconds")
             raise RunTimedOut(timeout, self._result(None)) from error
 
-    async def _driven(
-        self, answer: Answer | BranchAnswer | None, answerers: Mapping[str, Answerer]
-    ) -> Need | None:
+    async def _watched(self, work: Awaitable[Need | None], signal: CancelToken) -> Need | None:
+        """The run until its end, or until the signal is cancelled."""
+        propagate = self.options.get("propagate_signal", True)
         try:
-            return await drive(self._step, answer, answerers, listener=self.signals.send)
+            return await (watched(work, signal) if propagate else work)
+        except Stopped:
+            self._cancel(signal.reason)
+            raise RunCancelled(signal.reason, self._result(None)) from None
+
+    def _answerer(self, need: Need) -> Answerer | None:
+        given = self.answerers.get(need.kind)
+        return given or brought_answerer(self.running, self.stages, need)
+
+    async def _driven(self, answer: Answer | BranchAnswer | None) -> Need | None:
+        try:
+            return await drive(self._step, answer, self._answerer, listener=self.signals.send)
         except StepFailed as error:
             error.result = self._result(None)
             raise
@@ -231,6 +278,8 @@ class _Execution:
             raise
 
     def _step(self, answer: Answer | BranchAnswer | None) -> Need | None:
+        if self.signal is not None and self.signal.cancelled:
+            raise Stopped
         return advance(
             self.charts,
             self.language,

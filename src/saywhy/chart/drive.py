@@ -13,11 +13,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
+from saywhy.cancel import CancelToken
 from saywhy.chart.outcome import Answer, BranchAnswer, Need
+
+T = TypeVar("T")
 
 MAX_PARALLEL: Final = 16
 """Needs of one run that are answered at the same time, unless the caller says otherwise."""
@@ -42,35 +45,69 @@ Listener = Callable[[Signal], None]
 Step = Callable[[Answer | BranchAnswer | None], Need | None]
 Answerer = Callable[[Need, Emit], Awaitable[Answer]]
 """Is given the need and where to send signals."""
+Find = Callable[[Need], Answerer | None]
+Answerers = Mapping[str, Answerer] | Find
 
 
 async def drive(
     step: Step,
     answer: Answer | BranchAnswer | None,
-    answerers: Mapping[str, Answerer],
+    answerers: Answerers,
     *,
     listener: Listener | None = None,
     max_parallel: int = MAX_PARALLEL,
 ) -> Need | None:
     """Run on until the end (None), or until nobody here can answer what is needed (the Need).
 
-    `step` is `machine.advance` on a cursor. What an answerer raises comes out; the run then rests
+    `step` is `machine.advance` on a cursor. `answerers` are by kind of need, or a function that
+    finds one for a need. What an answerer raises comes out; the run then rests
     at the need, and so it does when this is cancelled: answers that have arrived by then are
     handed in first, so that nothing that was done is forgotten.
     """
     signals = Signals(listener)
+    find = answerers if callable(answerers) else _by_kind(answerers)
     need = step(answer)
     while need is not None:
         if need.kind == "fork":
-            need, goes_on = await _Fork(step, answerers, signals, max_parallel).run(need)
+            need, goes_on = await _Fork(step, find, signals, max_parallel).run(need)
             if not goes_on:
                 return need
             continue
-        answerer = answerers.get(need.kind)
+        answerer = find(need)
         if answerer is None:
             return need
         need = step(await answerer(need, signals.emitter(need)))
     return None
+
+
+def _by_kind(answerers: Mapping[str, Answerer]) -> Find:
+    def find(need: Need) -> Answerer | None:
+        return answerers.get(need.kind)
+
+    return find
+
+
+class Stopped(Exception):
+    """A step takes no more answers: somebody stopped the run, and has been told."""
+
+
+async def watched(work: Awaitable[T], signal: CancelToken) -> T:
+    """What `work` gives. Raises `Stopped` when `signal` is cancelled first; the work is then, too.
+
+    It comes back only once the work is over, so that nothing goes on behind the caller's back.
+    """
+    task = asyncio.ensure_future(work)
+    watch = asyncio.ensure_future(signal.wait())
+    waits: tuple[asyncio.Future[Any], ...] = (task, watch)
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        if task.done() and not (task.cancelled() and signal.cancelled):
+            return task.result()
+    finally:
+        for one in waits:
+            one.cancel()
+        await asyncio.gather(*waits, return_exceptions=True)
+    raise Stopped
 
 
 class Signals:
@@ -104,12 +141,12 @@ class _Fork:
     def __init__(
         self,
         step: Step,
-        answerers: Mapping[str, Answerer],
+        find: Find,
         signals: Signals,
         max_parallel: int,
     ) -> None:
         self.step = step
-        self.answerers = answerers
+        self.find = find
         self.signals = signals
         self.places = asyncio.Semaphore(max_parallel)
         self.tasks: dict[Branches, asyncio.Task[Answer]] = {}
@@ -144,8 +181,8 @@ class _Fork:
             task.cancel()
             self.dropped.append(task)
         for branches, item in items.items():
-            answerer = self.answerers.get(item.kind)
-            if answerer is not None and branches not in self.tasks:
+            answerer = None if branches in self.tasks else self.find(item)
+            if answerer is not None:
                 work = self._answer(answerer, item, _path(branches))
                 self.tasks[branches] = asyncio.ensure_future(work)
 
@@ -176,6 +213,8 @@ class _Fork:
             if branches in self.tasks and not task.cancelled() and task.exception() is None:
                 try:
                     self._hand_in(branches, task.result())
+                except Stopped:
+                    return
                 except Exception:
                     _LOG.exception("the run failed on an answer that came while it was stopped")
 

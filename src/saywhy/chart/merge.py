@@ -129,6 +129,9 @@ def additions(before: Any, value: Any) -> list[Any] | None:
     """What was put at the end of a list, not sealed; None when `value` is no longer `before`."""
     if not isinstance(before, FrozenList) or not isinstance(value, FrozenList):
         return None
+    added = value.behind(before)
+    if added is not None:  # without a look at what both have: they may be long
+        return added
     old, new = before.raw, value.raw
     if len(new) < len(old) or not all(map(_alike, old, new)):
         return None

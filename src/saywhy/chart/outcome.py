@@ -6,6 +6,7 @@ A step never acts on the outside and never moves the cursor; it gives one of the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -64,6 +65,17 @@ class Need(msgspec.Struct, frozen=True, omit_defaults=True):
     effect: Effect = "once"
     items: tuple[tuple[int, Need], ...] = ()
     """For kind `fork`: branch number and what that branch needs, in declared order."""
+
+
+class Invoke(msgspec.Struct, frozen=True):
+    """What a pausable stage gives to run another chart and go on with what that returns.
+
+    The chart runs on a state of its own and is given `args`.
+    """
+
+    chart: str
+    """Digest, id or name."""
+    args: Mapping[str, Any] = {}
 
 
 class Branch(msgspec.Struct, frozen=True):

@@ -133,6 +133,8 @@ class Plan:
     allowed: frozenset[str] | None
     notes_decision: bool
     tags: tuple[str, ...]
+    errors_as_data: bool
+    """The second half is given the whole answer, an error included."""
     over: Over
     """Takes the place of the scope in views that are kept too long."""
     straight: Goto | None = None
@@ -164,6 +166,7 @@ class Plan:
             frozenset(names) if names is not None else None,
             bool(chart.meta.get("loops")),
             tuple(spec.get("tags", ())),
+            spec.get("errors") == "data" and node.kind == "pausable",
             Over(node.id),
         )
 

@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from saywhy.chart.failure import AwaitedFailed, ForkFailed, StepFailed, failure_text
+import msgspec
+
+from saywhy.chart.failure import (
+    AwaitedFailed,
+    ForkFailed,
+    StepFailed,
+    failed_answer,
+    failure_text,
+)
 from saywhy.chart.language import Ending, Language, Step
 from saywhy.chart.merge import Merge, join_branches, merged, put
 from saywhy.chart.model import Node
@@ -18,10 +26,10 @@ from saywhy.chart.net import keep_net
 from saywhy.chart.outcome import Answer, Call, Fail, Need, Outcome
 from saywhy.chart.plan import Plan, Plans
 from saywhy.chart.scope import Scope, Suspend
-from saywhy.chart.view import SCALARS, Emit, Env, Sight, View, key_of, memo_of
+from saywhy.chart.view import SCALARS, Emit, Env, Sight, View, args_scope, key_of, memo_of
 from saywhy.chart.ways import finish, fork, given_value, leave
 from saywhy.errors import ChartError, RunError
-from saywhy.values import UNDEFINED, freeze, seal
+from saywhy.values import UNDEFINED, freeze, raw, seal
 
 KIND: Final = "python"
 """Kind of the charts that `build` makes."""
@@ -119,7 +127,7 @@ class Stages:
         memo = dict(memo_of(scope))
         if kind == "task":
             return self._did(plan, scope, memo, answer)
-        if kind == "call":
+        if kind == "call" and node.kind == "mount":
             return self._leave_mount(plan, scope, answer)
         if kind == "fork":
             return _joined(plan, scope, answer)
@@ -128,10 +136,10 @@ class Stages:
         if memo.pop("interrupted", False):
             given = {"value": answer.value, "error": answer.error}
             memo["answers"] = [*memo.get("answers", []), given]
-        elif answer.error is not None:
+        elif answer.error is not None and not plan.errors_as_data:
             raise RunError(answer.error)
         else:
-            memo["answer"] = answer.value
+            memo["answer"] = answer if plan.errors_as_data else answer.value
             memo.pop("answers", None)  # those were the first half's
         return self._run(plan, scope, memo)
 
@@ -162,6 +170,10 @@ class Stages:
     def _failed(self, node: Node, scope: Scope, error: Exception) -> Outcome:
         """A mounted chart or a branch failed, or the step itself broke a rule."""
         if isinstance(error, StepFailed | ForkFailed | AwaitedFailed):
+            plan, asked = self.plan(scope.chart, node), scope.asked
+            if plan.errors_as_data and asked is not None and asked.kind == "call":
+                cause = error.error if isinstance(error, StepFailed) else error
+                return self._run(plan, scope, {"answer": failed_answer(cause)})
             retry = _retry(self.plan(scope.chart, node), scope, dict(memo_of(scope)), error)
             if retry is not None:
                 return retry
@@ -178,6 +190,11 @@ class Stages:
         """Open the mounted chart's state over what it is given, and call it."""
         plan = self.plan(scope.chart, node)
         scope.tags = plan.tags
+        if node.spec.get("over"):
+            inner = scope.open(over=scope.frame.scope)
+            scope.keep("inner", inner)
+            data = {"args": args_scope(scope)}
+            return Call(node.spec["chart"], inner, awaits=True, data=data)
         args = scope.open(self._mapped(plan, scope, "inputs", scope.frame.scope))
         inner = scope.open(over=args)
         scope.keep("inner", inner)
@@ -218,6 +235,10 @@ class Stages:
 def chosen_function(plan: Plan, memo: Memo | None) -> tuple[Callable[..., Any], Any]:
     """The function to run now, and the answer it takes (`UNDEFINED` for none)."""
     answer = memo.get("answer", UNDEFINED) if memo else UNDEFINED
+    if plan.errors_as_data and isinstance(answer, Mapping):  # it went through JSON
+        stored: Any = answer
+        answer = msgspec.convert(raw(stored), Answer)
+        answer = msgspec.structs.replace(answer, value=seal(answer.value))
     function = plan.function if answer is UNDEFINED else plan.others.get("resume")
     if function is None:
         raise ChartError(

@@ -9,8 +9,10 @@ from collections.abc import Callable, Mapping
 from inspect import iscoroutine
 from typing import Any, Final
 
+from msgspec import structs
+
 from saywhy.chart.commit import Decision
-from saywhy.chart.outcome import Branch, Fork, Need, Outcome, Return
+from saywhy.chart.outcome import Branch, Call, Fork, Invoke, Need, Outcome, Return
 from saywhy.chart.plan import Exit, Plan
 from saywhy.chart.scope import Scope
 from saywhy.chart.view import args_scope
@@ -23,6 +25,13 @@ Stop = tuple[str, bool] | None
 def given_value(plan: Plan, value: Any, stop: Stop) -> Any:
     """What the author's function gave, frozen while its views are good; None where nobody looks."""
     if value is None or isinstance(value, Decision | str):
+        return value
+    if isinstance(value, Need | Invoke):
+        if plan.node.kind != "pausable":
+            raise ChartError(
+                f"stage {plan.node.id} gave something to ask",
+                hint="declare it with `pausable`, whose second half takes the answer",
+            )
         return value
     if hasattr(type(value), "__await__"):
         if iscoroutine(value):
@@ -64,12 +73,28 @@ def _forget(scope: Scope) -> None:
 
 
 def _on_or_ask(plan: Plan, scope: Scope, value: Any) -> Outcome:
-    """A pausable stage asks what its first half gives; nothing means there is no question."""
-    asked_already = "answer" in (scope.kept("stage") or {})
-    if value is None or asked_already:
+    """A pausable stage asks what its first half gives; nothing means there is no question.
+
+    The second half may go on asking, with a `Need` or an `Invoke`; all else is what it returns.
+    """
+    memo = scope.kept("stage")
+    if isinstance(value, Need | Invoke):
+        if memo:
+            scope.keep("stage", None)  # of the question before
+        return _ask(plan, scope, value)
+    if value is None or (memo and "answer" in memo):
         return leave(plan, scope, value)
     spec = plan.node.spec
     return Need(spec.get("ask", "user"), plan.node.id, value, spec.get("effect", "once"))
+
+
+def _ask(plan: Plan, scope: Scope, value: Need | Invoke) -> Outcome:
+    if isinstance(value, Need):
+        args = freeze(value.args, (plan.node.id,))
+        return value if args is value.args else structs.replace(value, args=args)
+    args = scope.open({name: freeze(one, (name,)) for name, one in value.args.items()})
+    inner = scope.open(over=args)
+    return Call(value.chart, inner, awaits=True, data={"args": args})
 
 
 def _decided(plan: Plan, scope: Scope, value: Any) -> Outcome:

@@ -1,0 +1,65 @@
+"""Who answers the needs of a chart that brings its answerers along.
+
+A pausable stage may be declared with `answers`: the function that answers what it asks, unless the
+host names somebody for that kind of need. It stands beside the stage's own functions, so it comes
+along wherever the chart is mounted, and two agents in one run each ask their own model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from saywhy.chart.cursor import Cursor, Frame
+from saywhy.chart.drive import Answerer, Emit
+from saywhy.chart.model import Charts
+from saywhy.chart.outcome import Answer, Need
+from saywhy.chart.stages import KIND, Stages
+from saywhy.clock import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The run that something is asked in, for whoever answers."""
+
+    cursor: Cursor
+    """It rests at the need, so the state that was asked from is there to be read."""
+    charts: Charts
+    env: Mapping[str, Any]
+    clock: Clock
+    kept: dict[Any, Any] = field(default_factory=dict[Any, Any])
+    """What answerers want to find again later in the same run: open connections, counters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What is asked, and the frame that asks."""
+
+    need: Need
+    frame: Frame
+    running: Running
+    emit: Emit
+
+
+Answers = Callable[[Asking], Awaitable[Answer]]
+"""Answers a need of the stage that it was declared with."""
+
+
+def brought_answerer(running: Running, stages: Stages, need: Need) -> Answerer | None:
+    """Who answers `need` by the word of the stage that asks it; None when it brought nobody."""
+    for frame in running.cursor.walk():
+        if frame.waiting is need:
+            chart = running.charts.version(frame.chart)
+            if chart is None or chart.kind != KIND or frame.at is None:
+                return None
+            answers = stages.plan(chart, chart.node(frame.at)).others.get("answers")
+            return None if answers is None else partial(_answer, answers, running, frame)
+    return None
+
+
+async def _answer(
+    answers: Answers, running: Running, frame: Frame, need: Need, emit: Emit
+) -> Answer:
+    return await answers(Asking(need, frame, running, emit))
