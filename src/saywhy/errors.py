@@ -207,6 +207,20 @@ class ApprovalMismatch(CallerError):
     name = "ApprovalMismatch"
 
 
+class RecordingMismatch(CallerError):
+    """A model is asked something else than was recorded. Record again, or find what changed.
+
+    `part` is the first part that differs, such as `messages[3].content`; empty where nothing that
+    was recorded is left.
+    """
+
+    name = "RecordingMismatch"
+
+    def __init__(self, message: str, *, part: str = "", hint: str = "") -> None:
+        self.part = part
+        super().__init__(message, hint=hint)
+
+
 class DamagedSession(CallerError):
     """A stored conversation that cannot be continued; it was left untouched.
 
@@ -416,6 +430,40 @@ class UnansweredQuestion(ModelError):
         super().__init__(
             f'question "{question}"{about} {found}; it wants a number from 0 to 1',
             hint="answer every question with the probability of yes, or ask a text model instead",
+        )
+
+
+class CircuitOpen(ModelError):
+    """Nobody was asked: the model failed too often, and is left alone for `retry_after` seconds."""
+
+    name = "CircuitOpen"
+
+    def __init__(self, retry_after: float) -> None:
+        super().__init__("Circuit breaker is open", code="server", retry_after=retry_after)
+
+    @property
+    def retryable(self) -> bool:
+        """No: it is there so that nobody waits."""
+        return False
+
+
+class BudgetExceeded(ModelError):
+    """Nobody was asked, or a call was cut off: the budget for models is used up.
+
+    `limited` is what ran out (`calls`, `tokens`, `cost` or `seconds`), `limit` how much there was,
+    `used` how much is gone.
+    """
+
+    name = "BudgetExceeded"
+
+    def __init__(self, limited: str, limit: float, used: float) -> None:
+        self.limited = limited
+        self.limit = limit
+        self.used = used
+        super().__init__(
+            f"the budget for models is used up: {used:.15g} of {limit:.15g} {limited}",
+            code="aborted",
+            hint="raise the limit, or go on with a new budget",
         )
 
 

@@ -1,0 +1,1 @@
+"""Providers around providers: what keeps the failures and the costs of a model bounded."""

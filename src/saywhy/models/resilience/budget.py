@@ -1,0 +1,189 @@
+"""How much asking models may cost in all, and what it has cost so far.
+
+A `Budget` is shared by whoever is handed it. Inside `with budget.applied():` it counts also for
+every provider that has any budget around it, so that one run of an agent can have its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final
+
+import msgspec
+
+from saywhy.errors import BudgetExceeded, CallerError
+from saywhy.models.resilience.arguments import number, whole
+from saywhy.models.resilience.prices import Prices, cost_of
+
+_NAME: Final = "budget"
+
+
+class Spent(msgspec.Struct, frozen=True):
+    """What calls have used so far, those that failed or were cut off included, as far as known."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float = 0.0
+    """Money, in whatever the prices are in."""
+    seconds: float = 0.0
+    """Waiting for models; what runs at the same time counts each for itself."""
+    uncounted: int = 0
+    """How many of the calls ended without a word about their tokens."""
+    unpriced: tuple[str, ...] = ()
+    """Names of models that were asked and are missing among the prices, where there are any."""
+
+    @property
+    def tokens(self) -> int:
+        """Read and written together."""
+        return self.tokens_in + self.tokens_out
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """The most there may be of each; None: no limit."""
+
+    tokens: int | None = None
+    cost: float | None = None
+    seconds: float | None = None
+    calls: int | None = None
+
+
+class Account:
+    """What is charged for one call, as it becomes known."""
+
+    __slots__ = ("tokens_in", "tokens_out", "was_told")
+
+    def __init__(self) -> None:
+        self.tokens_in = 0
+        self.tokens_out = 0
+        self.was_told = False
+
+
+class Budget:
+    """At most so many `tokens`, so much `cost`, so many `seconds` of waiting, so many `calls`.
+
+    `prices` are needed for `cost`: `{"a-model": (0.5, 1.5)}` is money for a million tokens read and
+    written, `"*"` all models that are not named. Without any limit it only counts.
+    """
+
+    def __init__(
+        self,
+        *,
+        tokens: int | None = None,
+        cost: float | None = None,
+        seconds: float | None = None,
+        calls: int | None = None,
+        prices: Mapping[str, tuple[float, float]] | None = None,
+    ) -> None:
+        """Raises `CallerError` for a limit that makes no sense."""
+        self.limits: Final = Limits(
+            None if tokens is None else whole(_NAME, "tokens", tokens, 0),
+            None if cost is None else number(_NAME, "cost", cost),
+            None if seconds is None else number(_NAME, "seconds", seconds),
+            None if calls is None else whole(_NAME, "calls", calls, 0),
+        )
+        self._prices: Final = Prices(_NAME, {} if prices is None else prices)
+        if cost is not None and not self._prices:
+            raise CallerError(
+                f"{_NAME}: cost needs prices, or nobody knows what a call costs",
+                hint='prices={"a-model": (0.5, 1.5)}, in and out, for a million tokens each',
+            )
+        self._spent = Spent()
+
+    @property
+    def spent(self) -> Spent:
+        """What was used so far."""
+        return self._spent
+
+    @contextmanager
+    def applied(self) -> Generator[Budget]:
+        """For what is done inside, this budget counts as well."""
+        around = CURRENT.get()
+        token = CURRENT.set(msgspec.structs.replace(around, applied=(*around.applied, self)))
+        try:
+            yield self
+        finally:
+            CURRENT.reset(token)
+
+    # ------------------------------------------------------------------ for the wrapper
+
+    def check(self, name: str) -> None:
+        """Raise `BudgetExceeded` where something is used up.
+
+        And `CallerError` where it could not be told what the model of this name costs, or one that
+        was asked before.
+        """
+        limits, spent = self.limits, self._spent
+        for what, limit, used in (
+            ("calls", limits.calls, spent.calls),
+            ("tokens", limits.tokens, spent.tokens),
+            ("cost", limits.cost, spent.cost),
+            ("seconds", limits.seconds, spent.seconds),
+        ):
+            if limit is not None and used >= limit:
+                raise BudgetExceeded(what, limit, used)
+        if limits.cost is None:
+            return
+        is_unpriced = bool(name) and self._prices.find(name) is None
+        unpriced = name if is_unpriced else next(iter(spent.unpriced), "")
+        if unpriced:
+            raise CallerError(
+                f'the budget has no price for the model "{unpriced}"',
+                hint='add it to prices, or a price for "*", all that are not named',
+            )
+
+    def begin(self) -> Account:
+        """Count a call."""
+        self._add(calls=1)
+        return Account()
+
+    def seconds_left(self) -> float | None:
+        """Seconds that may still be waited; None: no limit."""
+        limit = self.limits.seconds
+        return None if limit is None else max(0.0, limit - self._spent.seconds)
+
+    def waited(self, seconds: float) -> None:
+        """So long was waited for a model."""
+        self._add(seconds=seconds)
+
+    def used(self, account: Account, tokens_in: int, tokens_out: int) -> None:
+        """A call has used so much up to now."""
+        more_in, more_out = tokens_in - account.tokens_in, tokens_out - account.tokens_out
+        account.tokens_in, account.tokens_out, account.was_told = tokens_in, tokens_out, True
+        self._add(tokens_in=more_in, tokens_out=more_out)
+
+    def end(self, account: Account, names: tuple[str, ...]) -> None:
+        """A call has ended; `names` are what its model is called, the likeliest first."""
+        if not account.was_told:
+            self._add(uncounted=1)
+            return
+        prices = self._prices.of(names)
+        if prices is not None:
+            self._add(cost=cost_of(prices, account.tokens_in, account.tokens_out))
+            return
+        named = next((name for name in names if name), "") if self._prices else ""
+        if named and named not in self._spent.unpriced:
+            self._spent = msgspec.structs.replace(
+                self._spent, unpriced=(*self._spent.unpriced, named)
+            )
+
+    def _add(self, **more: Any) -> None:
+        spent = self._spent
+        self._spent = msgspec.structs.replace(
+            spent, **{name: getattr(spent, name) + value for name, value in more.items()}
+        )
+
+
+class Around(msgspec.Struct, frozen=True):
+    """The budgets around a call."""
+
+    applied: tuple[Budget, ...] = ()
+    """Those to be charged by the next wrapper."""
+    charged: tuple[Budget, ...] = ()
+    """Those that a wrapper further out charges for this call."""
+
+
+_NONE: Final = Around()
+CURRENT: Final[ContextVar[Around]] = ContextVar("saywhy.models.budget", default=_NONE)
