@@ -1,0 +1,1 @@
+"""Receipts: the fingerprint of exactly what a model was handed, and whether it still fits."""
