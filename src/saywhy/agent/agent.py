@@ -1,0 +1,227 @@
+"""What an agent is, as a value: all that was configured, and everything that is wrong with it.
+
+The model it asks, and who it talks to, are no part of it. How it becomes a chart is `loop`, running
+it is the runtime's.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from saywhy.agent.instructions.agent_rule import AgentInstruction
+from saywhy.agent.instructions.check import check_follow_ups
+from saywhy.agent.instructions.override import check_overrides
+from saywhy.agent.instructions.rule import InstructionOverride
+from saywhy.agent.tools import AgentTool, agent_tool
+from saywhy.errors import CallerError, DefinitionError, Problem, StateValueError
+from saywhy.tools.schema import compile_schema, explain
+from saywhy.values import FrozenDict, freeze, thaw
+
+MAX_ITERATIONS: Final = 10
+"""Rounds of tools in one run, unless something else is said."""
+
+NOTHING: Final = FrozenDict({})
+
+
+@dataclass(frozen=True, slots=True)
+class OutputSchema:
+    """The form in which the model is to answer."""
+
+    schema: Mapping[str, Any]
+    name: str = ""
+    injection: str = ""
+    """`system` or `user`: where a provider without a field for it puts the form as text."""
+
+    def response_format(self) -> dict[str, Any]:
+        """The setting that asks for it."""
+        given = {"name": self.name, "injection": self.injection}
+        named = {key: value for key, value in given.items() if value}
+        return {"type": "json_schema", "schema": thaw(freeze(self.schema)), **named}
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Where the history of conversations is kept, and how much of it the model is handed."""
+
+    store: Any
+    conversation_id: str = ""
+    """Of the conversation that has no id of its own."""
+    strategy: Any = None
+    """A message strategy; None: a window of the newest 100 messages."""
+    durability: str = "await"
+    """`await`: a run is over when it is saved; `background`: saving may take longer."""
+    on_save_error: Any = None
+    """Is told when saving in the background failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentDefinition:
+    """What an agent is. `check` says what is wrong with it."""
+
+    name: str = "agent"
+    system: str = ""
+    prompt_provider: Any = None
+    """Gives the system prompt instead of `system`."""
+    tools: tuple[AgentTool, ...] = ()
+    tool_provider: Any = None
+    """Says which tools are offered, instead of all."""
+    message_strategy: Any = None
+    """How much of the history the model is handed, where no memory says it."""
+    max_iterations: int = MAX_ITERATIONS
+    pattern: Any = None
+    instructions: tuple[AgentInstruction, ...] = ()
+    decision: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    """What the decision scope begins with, in every run."""
+    overrides: Mapping[str, InstructionOverride] = field(
+        default_factory=dict[str, InstructionOverride]
+    )
+    """By tool: how its instructions are changed for this agent."""
+    memory: Memory | None = None
+    output_schema: OutputSchema | None = None
+    settings: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    """Of every model call: `model`, `temperature`, `max_tokens`, `stop`."""
+    streaming: bool = False
+    tool_concurrency: int = 1
+    """So many calls of one reply are made at the same time."""
+    loop: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    """Further fields of the loop's configuration."""
+    allow_unsafe: bool = False
+    allow_clashes: bool = False
+    """A tool of an instruction may have the id of one of the agent's, which then counts."""
+    allow_unknown_targets: bool = False
+    """Follow-ups may lead to tools that the agent does not have yet."""
+
+    def findings(self) -> Iterator[Problem]:
+        """Everything that is wrong or doubtful, in the order of the fields."""
+        yield from _numbers(self)
+        yield from _texts(self)
+        yield from _schema(self.output_schema)
+        yield from _decision(self.decision)
+        yield from _memory(self.memory)
+        yield from _doubles("tool", (tool.id for tool in self.tools))
+        yield from _doubles("instruction", (rule.id for rule in self.instructions))
+        yield from self._clashes()
+        tools = {tool.id: tool.instructions for tool in self.every_tool()}
+        yield from check_overrides(tools, self.overrides, allow_unsafe=self.allow_unsafe)
+        yield from self._targets()
+
+    def check(self) -> tuple[Problem, ...]:
+        """The warnings. Raises `DefinitionError` with every error there is."""
+        found = list(self.findings())
+        errors = [one for one in found if one.severity == "error"]
+        if errors:
+            raise DefinitionError(errors)
+        return tuple(found)
+
+    def every_tool(self) -> Iterator[AgentTool]:
+        """The tools of the agent, then those of its instructions."""
+        yield from self.tools
+        for rule in self.instructions:
+            yield from map(agent_tool, rule.tools)
+
+    def _targets(self) -> Iterator[Problem]:
+        """Follow-ups that lead nowhere. A provider may offer tools that nobody knows beforehand."""
+        if self.allow_unknown_targets or self.tool_provider is not None:
+            return
+        with suppress(CallerError):  # an override with unknown fields has been told
+            yield from check_follow_ups(self.tools, self.instructions, overrides=self.overrides)
+
+    def _clashes(self) -> Iterator[Problem]:
+        if self.allow_clashes:
+            return
+        first: dict[str, tuple[AgentTool, str]] = {
+            tool.id: (tool, "of the agent") for tool in self.tools
+        }
+        for rule in self.instructions:
+            for tool in map(agent_tool, rule.tools):
+                other, where = first.setdefault(tool.id, (tool, f'of instruction "{rule.id}"'))
+                if other is not tool and other.tool is not tool.tool:
+                    yield Problem(
+                        f'instruction "{rule.id}" brings another tool with the id "{tool.id}" '
+                        f"{where}",
+                        hint="give one of them another id, or hand the same tool to both; "
+                        "allow_clashes=True lets the first one count",
+                        flow=tool.id,
+                    )
+
+
+def _numbers(agent: AgentDefinition) -> Iterator[Problem]:
+    for name, least in (("max_iterations", 0), ("tool_concurrency", 1)):
+        value: Any = getattr(agent, name)
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            yield Problem(f"{name} is {value!r}", hint=f"write a whole number from {least}")
+
+
+def _texts(agent: AgentDefinition) -> Iterator[Problem]:
+    texts: dict[str, Any] = {"name": agent.name, "system": agent.system}
+    for name, value in texts.items():
+        if not isinstance(value, str):
+            yield Problem(f"{name} is {type(value).__name__}, not text", hint=f'{name}="…"')
+    if not str(agent.name).strip():
+        yield Problem("the agent has no name", hint='name="agent"')
+
+
+def _schema(output: OutputSchema | None) -> Iterator[Problem]:
+    if output is None:
+        return
+    if output.injection not in ("", "system", "user"):
+        yield Problem(
+            f'injection of the output schema is "{output.injection}"', hint='"system" or "user"'
+        )
+    if not isinstance(output.schema, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
+        kind = type(output.schema).__name__
+        yield Problem(f"output_schema is {kind}, not a JSON schema", hint='{"type": "object", …}')
+        return
+    try:
+        compile_schema(output.schema)
+    except (ValueError, StateValueError) as error:
+        yield Problem(f"output_schema is no JSON schema: {explain(error)}")
+
+
+def _decision(decision: Mapping[str, Any]) -> Iterator[Problem]:
+    if not isinstance(decision, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
+        kind = type(decision).__name__
+        yield Problem(f"the decision begins with {kind}, not a mapping", hint='{"status": "new"}')
+        return
+    try:
+        freeze(decision, ("decision",))
+    except StateValueError as error:
+        yield Problem(str(error), hint="a decision holds what JSON can hold")
+
+
+def _memory(memory: Memory | None) -> Iterator[Problem]:
+    if memory is None:
+        return
+    missing = [name for name in ("load", "save") if not callable(getattr(memory.store, name, None))]
+    if missing:
+        kind = type(memory.store).__name__
+        yield Problem(
+            f"{kind} is no memory store: it has no {' and no '.join(missing)}",
+            hint="load(conversation_id) gives the history or None, save(conversation_id, messages)",
+        )
+    if memory.durability not in ("await", "background"):
+        yield Problem(
+            f'durability of the memory is "{memory.durability}"', hint='"await" or "background"'
+        )
+
+
+def _doubles(what: str, ids: Iterable[str]) -> Iterator[Problem]:
+    for one, times in Counter(ids).items():
+        if times > 1:
+            yield Problem(
+                f'{times} of the {what}s have the id "{one}"',
+                hint="give each an id of its own",
+                flow=one,
+            )
+
+
+def tools_of(given: Iterable[Any]) -> tuple[AgentTool, ...]:
+    """Tools of any make as those of an agent. Raises `CallerError` for what is none."""
+    if isinstance(given, Mapping | str):
+        kind = type(given).__name__
+        raise CallerError(f"tools are a list, not {kind}", hint="tools=[define_tool(…), …]")
+    return tuple(agent_tool(one) for one in given)

@@ -1,0 +1,93 @@
+"""Tells an agent's recorders what happens, while it happens, and keeps what they do apart from it.
+
+A recorder that raises is logged and told the next thing all the same: no run fails for it and no
+other recorder notices. What an `async def` hook does goes on beside the run, one hook of a recorder
+after the other; `settled` waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Iterable
+from inspect import isawaitable
+from typing import Any
+
+from saywhy.agent.hooks import HookEvent
+
+
+class Dispatch:
+    """The recorders of one agent, for all its conversations."""
+
+    def __init__(self, recorders: Iterable[Any] = ()) -> None:
+        self._backlogs = [Backlog(recorder) for recorder in recorders]
+
+    @property
+    def recorders(self) -> tuple[Any, ...]:
+        """Who is told."""
+        return tuple(backlog.recorder for backlog in self._backlogs)
+
+    def tell(self, hook: str, event: HookEvent) -> None:
+        """Call the hook of every recorder that has it."""
+        for backlog in self._backlogs:
+            backlog.tell(hook, event)
+
+    async def settled(self) -> None:
+        """Come back once every `async def` hook that was called is done."""
+        for backlog in self._backlogs:
+            await backlog.settled()
+
+
+class Backlog:
+    """One recorder and what its async hooks have still to do, in order."""
+
+    def __init__(self, recorder: Any) -> None:
+        self.recorder = recorder
+        self._waiting: deque[tuple[str, Awaitable[Any]]] = deque()
+        self._task: asyncio.Task[None] | None = None
+
+    def tell(self, hook: str, event: Any) -> None:
+        """Call the hook, if the recorder has it."""
+        try:
+            call = getattr(self.recorder, hook, None)
+            given = call(event) if call is not None else None
+        except Exception:
+            self._complain(hook)
+            return
+        if isawaitable(given):
+            self._waiting.append((hook, given))
+            if self._task is None or self._task.done():
+                self._task = asyncio.ensure_future(self._work())
+
+    async def settled(self) -> None:
+        """Come back once nothing waits any more."""
+        if self._task is not None and not self._task.done():
+            # Shielded: whoever gives up waiting must not stop what the recorder does.
+            await asyncio.shield(self._task)
+
+    async def _work(self) -> None:
+        try:
+            while self._waiting:
+                hook, work = self._waiting.popleft()
+                try:
+                    await work
+                except Exception:
+                    self._complain(hook)
+        finally:
+            self._drop()
+
+    def _drop(self) -> None:
+        """Let go of what will not be done any more: the loop is being shut down."""
+        for _, work in self._waiting:
+            close = getattr(work, "close", None)
+            if close is not None:
+                close()
+        self._waiting.clear()
+
+    def _complain(self, hook: str) -> None:
+        name = type(self.recorder).__name__
+        _LOG.exception("recorder %s raised in %s; the run goes on", name, hook)
+
+
+_LOG = logging.getLogger("saywhy")
