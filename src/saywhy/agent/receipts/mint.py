@@ -214,7 +214,7 @@ def _shared(parts: Parts, previous: Parts) -> Parts:
     kept = len(previous)
     if len(parts) < kept or not all(map(_equal, parts, previous)):
         return parts
-    return previous.grown(parts[kept:])
+    return previous.grown(parts.since(kept))
 
 
 def mint(

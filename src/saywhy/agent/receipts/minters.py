@@ -7,12 +7,12 @@ and nothing else: one that is gone, or stands in another process, gives the same
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from saywhy.agent.receipts.mint import Handed, Minter
 from saywhy.agent.receipts.receipt import Receipt
-from saywhy.agent.receipts.stored import from_stored, root_of, stored_form
+from saywhy.agent.receipts.stored import from_stored, stored_form
 
 KEPT_RUNS: Final = 64
 """Of so many runs the newest hashes are kept."""
@@ -32,6 +32,8 @@ class Minters:
         self._strict_labels = strict_labels
         self._keep = keep
         self._minters: OrderedDict[str, Minter] = OrderedDict()
+        self._roots: dict[str, str] = {}
+        """By run: what the entry of its minter's newest receipt names as root."""
 
     def of(self, run_id: str) -> Minter:
         """The minter of a run."""
@@ -42,7 +44,8 @@ class Minters:
             )
             self._minters[run_id] = minter
             if len(self._minters) > self._keep:
-                self._minters.popitem(last=False)
+                gone, _ = self._minters.popitem(last=False)
+                self._roots.pop(gone, None)
         else:
             self._minters.move_to_end(run_id)
         return minter
@@ -67,14 +70,17 @@ class Minters:
         minter = self.of(run_id)
         previous = self._previous(minter, held)
         basis = minter.basis(call, iteration, step_id, resumed_from)
-        return stored_form(minter.mint(ask, basis, previous), previous)
+        entry = stored_form(minter.mint(ask, basis, previous), previous)
+        self._roots[run_id] = entry["root"]
+        return entry
 
     def _previous(self, minter: Minter, held: Sequence[Any]) -> Receipt | None:
         """The last receipt of the list. What was minted for a step that came to nothing is not."""
         if not held:
             return None
-        last = minter.last
-        if last is not None and root_of(held[-1]) == last.root:
-            return last
+        newest = held[-1]
+        root = newest.get("root") if isinstance(newest, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        if root is not None and root == self._roots.get(minter.salt.run_id):
+            return minter.last
         found = from_stored(held)[-1]
         return found if isinstance(found, Receipt) else None

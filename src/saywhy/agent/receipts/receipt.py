@@ -95,6 +95,10 @@ class Parts(Sequence[Part]):
         """Whether these are known to have grown from `other`; False where it is not known."""
         return self._buffer is other._buffer and self._length >= other._length
 
+    def since(self, start: int) -> list[Part]:
+        """Those from an index on."""
+        return self._buffer[start : self._length]
+
     def grown(self, more: Sequence[Part]) -> Parts:
         """These and `more`; what is here already is shared unless others grew from it before."""
         if not more:

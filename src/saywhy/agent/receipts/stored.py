@@ -22,8 +22,8 @@ Cause = Literal["unknown-version", "redacted", "cut", "damaged", "entry-before-m
 
 _DOUBTS: Final[dict[str, Cause]] = {"redacted": "redacted", "cut": "cut"}
 
-_AFTER: Final = 12
-"""Letters of the root before that an entry repeats: 72 bits, no other will have them."""
+_AFTER: Final = 18
+"""Digits of the root before that an entry repeats: 72 bits, no other will have them."""
 
 
 class Unreadable(msgspec.Struct, frozen=True):
@@ -49,7 +49,7 @@ def stored_form(receipt: Receipt, previous: Receipt | None = None) -> dict[str, 
     }
     if previous is None or not _same_run(basis, previous.basis):
         return _whole(entry, receipt)
-    entry["after"] = _short(previous.root)[:_AFTER]
+    entry["after"] = _mark(previous)
     if receipt.system is not previous.system:
         entry["system"] = _part(receipt.system)
     if receipt.messages is not previous.messages:
@@ -96,7 +96,7 @@ def _added(parts: Parts, previous: Parts) -> list[Any]:
     """`[start, count]` for what is taken over from `previous`, a part for what is new."""
     if parts.begins_with(previous):
         kept: list[Any] = [[0, len(previous)]] if previous else []
-        return kept + [_part(parts[at]) for at in range(len(previous), len(parts))]
+        return kept + [_part(part) for part in parts.since(len(previous))]
     places = {part.hash: at for at, part in enumerate(previous)}
     found: list[Any] = []
     run: list[int] = [0, 0]
@@ -122,6 +122,11 @@ def _part(part: Part | None) -> list[Any] | None:
             labels.pop()
         return [_short(part.hash), part.chars, *labels]
     return [_short(part.hash), part.chars]
+
+
+def _mark(receipt: Receipt) -> str:
+    """What an entry says of the one it follows."""
+    return b2a_base64(bytes.fromhex(receipt.root[:_AFTER]), newline=False).decode()
 
 
 def _short(digits: str) -> str:
@@ -163,7 +168,7 @@ class Reader:
     def _read(self, tree: Mapping[str, Any]) -> Receipt | Unreadable:
         after = None if "run" in tree else tree["after"]
         before = self.last if after is not None else None
-        if after is not None and (before is None or _short(before.root)[:_AFTER] != after):
+        if after is not None and (before is None or _mark(before) != after):
             return Unreadable("entry-before-missing", root_of(tree))
         system = _read_part(tree["system"]) if "system" in tree or not before else before.system
         messages = _taken(tree, "messages", before.messages if before else None)
