@@ -47,6 +47,15 @@ if TYPE_CHECKING:
         ResolvedInstruction,
     )
     from saywhy.agent.instructions.subflow import build_instructions_to_llm_subflow
+    from saywhy.agent.receipts.receipt import Receipt
+    from saywhy.agent.receipts.served import (
+        Absence,
+        Served,
+        receipt_at,
+        receipts_of,
+        served_all,
+        served_at,
+    )
     from saywhy.errors import (
         ActiveFlowEmptyResponse,
         AlreadyDecided,
@@ -104,6 +113,7 @@ if TYPE_CHECKING:
     from saywhy.trace.why import Reply, Variable, why
 
 __all__ = [
+    "Absence",
     "ActiveFlowEmptyResponse",
     "AgentInstruction",
     "AlreadyDecided",
@@ -150,6 +160,7 @@ __all__ = [
     "Problem",
     "Provider",
     "QueueFull",
+    "Receipt",
     "Reply",
     "Report",
     "RequiredSetFailed",
@@ -158,6 +169,7 @@ __all__ = [
     "RuntimeFollowUp",
     "SaywhyError",
     "ScriptedModel",
+    "Served",
     "Session",
     "SessionBusy",
     "SqliteStore",
@@ -191,14 +203,19 @@ __all__ = [
     "process_instructions",
     "quick",
     "quick_bind",
+    "receipt_at",
+    "receipts_of",
     "render_instructions",
     "reply_of",
+    "served_all",
+    "served_at",
     "tool",
     "unicode_condition_matcher",
     "why",
 ]
 
 _HOMES = {
+    "Absence": "saywhy.agent.receipts.served",
     "AgentInstruction": "saywhy.agent.instructions.agent_rule",
     "AnthropicModel": "saywhy.models.anthropic",
     "Ask": "saywhy.models.provider",
@@ -231,12 +248,14 @@ _HOMES = {
     "Policy": "saywhy.trace.redact",
     "PreviewContext": "saywhy.agent.instructions.context",
     "Provider": "saywhy.models.provider",
+    "Receipt": "saywhy.agent.receipts.receipt",
     "Reply": "saywhy.trace.why",
     "Report": "saywhy.runtime.validation",
     "ResolvedFollowUp": "saywhy.agent.instructions.follow_up",
     "ResolvedInstruction": "saywhy.agent.instructions.rule",
     "RuntimeFollowUp": "saywhy.agent.instructions.follow_up",
     "ScriptedModel": "saywhy.models.scripted",
+    "Served": "saywhy.agent.receipts.served",
     "Session": "saywhy.runtime.session",
     "SqliteStore": "saywhy.stores.sqlite",
     "StopPiece": "saywhy.models.provider",
@@ -265,8 +284,12 @@ _HOMES = {
     "process_instructions": "saywhy.agent.instructions.inject",
     "quick": "saywhy.marks",
     "quick_bind": "saywhy.agent.instructions.follow_up",
+    "receipt_at": "saywhy.agent.receipts.served",
+    "receipts_of": "saywhy.agent.receipts.served",
     "render_instructions": "saywhy.agent.instructions.render",
     "reply_of": "saywhy.models.provider",
+    "served_all": "saywhy.agent.receipts.served",
+    "served_at": "saywhy.agent.receipts.served",
     "tool": "saywhy.tools.function_tool",
     "unicode_condition_matcher": "saywhy.agent.instructions.match",
     "why": "saywhy.trace.why",
