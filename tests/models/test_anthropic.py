@@ -8,9 +8,9 @@ from typing import Any
 import anthropic
 import pytest
 
-from saywhy.errors import OutsideError
+from saywhy.errors import ModelError, OutsideError
 from saywhy.models.anthropic import AnthropicModel
-from saywhy.models.provider import Ask, ModelReply, question
+from saywhy.models.provider import Ask, ModelReply, question, reply_of
 from saywhy.testing import StubServer
 
 STRICT = (
@@ -40,7 +40,7 @@ def ask(stub: StubServer, ask: Ask = PLAIN, **options: Any) -> ModelReply:
     async def run() -> ModelReply:
         model = AnthropicModel("small", api_key="sk-test", base_url=stub.base, **options)
         try:
-            return await model.ask(ask)
+            return await reply_of(model, ask)
         finally:
             await model.close()
 
@@ -52,7 +52,7 @@ def test_it_asks_and_reads() -> None:
     with StubServer([], ["authorization"]).on("POST", PATH, body=message("hel", "lo")) as stub:
         found = ask(stub, extra_params={"temperature": 0})
         (request,) = stub.take_requests()
-    assert found == ModelReply("hello", "small-20261101", 21, 4)
+    assert found == ModelReply("hello", "small-20261101", 21, 4, stop="stop")
     assert request["headers"] == {"authorization": "Bearer sk-test"}
     assert request["body"] == {
         "model": "small",
@@ -97,7 +97,7 @@ def test_what_the_server_says_is_told() -> None:
     said = {"type": "error", "error": {"type": "not_found_error", "message": "model: small"}}
     with (
         StubServer().on("POST", PATH, status=404, body=said) as stub,
-        pytest.raises(anthropic.NotFoundError, match="model: small"),
+        pytest.raises(ModelError, match="model: small"),
     ):
         ask(stub)
 
@@ -108,7 +108,7 @@ def test_a_client_of_the_hosts_stays_open() -> None:
     async def run(stub: StubServer) -> None:
         async with anthropic.AsyncAnthropic(api_key="k", base_url=stub.base) as client:
             model = AnthropicModel("small", client=client)
-            await model.ask(question("voice", "s", "u"))
+            await reply_of(model, question("voice", "s", "u"))
             await model.close()
             assert not client.is_closed()
 

@@ -6,11 +6,10 @@ import asyncio
 from typing import Any
 
 import pytest
-from google.genai import errors
 
-from saywhy.errors import OutsideError
+from saywhy.errors import ModelError, OutsideError
 from saywhy.models.google import GoogleModel
-from saywhy.models.provider import Ask, ModelReply, question
+from saywhy.models.provider import Ask, ModelReply, question, reply_of
 from saywhy.testing import StubServer
 
 STRICT = (
@@ -36,7 +35,7 @@ def ask(stub: StubServer, ask: Ask = PLAIN, **options: Any) -> ModelReply:
     async def run() -> ModelReply:
         model = GoogleModel("small", api_key="key-test", base_url=stub.base, **options)
         try:
-            return await model.ask(ask)
+            return await reply_of(model, ask)
         finally:
             await model.close()
 
@@ -48,7 +47,7 @@ def test_it_asks_and_reads() -> None:
     with StubServer([], ["x-goog-api-key"]).on("POST", PATH, body=content()) as stub:
         found = ask(stub, extra_params={"top_k": 1})
         (request,) = stub.take_requests()
-    assert found == ModelReply("hello", "small-001", 21, 4)
+    assert found == ModelReply("hello", "small-001", 21, 4, stop="stop")
     assert request["headers"] == {"x-goog-api-key": "key-test"}
     body = request["body"]
     assert body["contents"] == [{"parts": [{"text": "user"}], "role": "user"}]
@@ -98,6 +97,6 @@ def test_what_the_server_says_is_told() -> None:
     said = {"error": {"code": 404, "message": "models/small is not found", "status": "NOT_FOUND"}}
     with (
         StubServer().on("POST", PATH, status=404, body=said) as stub,
-        pytest.raises(errors.ClientError, match="models/small is not found"),
+        pytest.raises(ModelError, match="models/small is not found"),
     ):
         ask(stub)

@@ -8,9 +8,9 @@ from typing import Any
 import openai
 import pytest
 
-from saywhy.errors import OutsideError
+from saywhy.errors import ModelError, OutsideError
 from saywhy.models.openai import OpenAIModel
-from saywhy.models.provider import Ask, ModelReply, question
+from saywhy.models.provider import Ask, ModelReply, question, reply_of
 from saywhy.testing import StubServer
 
 STRICT = (
@@ -41,7 +41,7 @@ def ask(stub: StubServer, ask: Ask = PLAIN, **options: Any) -> ModelReply:
     async def run() -> ModelReply:
         model = OpenAIModel("small", api_key="sk-test", base_url=stub.base, **options)
         try:
-            return await model.ask(ask)
+            return await reply_of(model, ask)
         finally:
             await model.close()
 
@@ -51,7 +51,7 @@ def ask(stub: StubServer, ask: Ask = PLAIN, **options: Any) -> ModelReply:
 def test_it_asks_and_reads() -> None:
     """The two texts go as messages, the cap and the sampling beside them; usage comes back."""
     with StubServer([], ["authorization"]).on("POST", PATH, body=completion()) as stub:
-        assert ask(stub) == ModelReply("hello", "small-2026-11-01", 21, 4)
+        assert ask(stub) == ModelReply("hello", "small-2026-11-01", 21, 4, stop="stop")
         (request,) = stub.take_requests()
     assert request["headers"] == {"authorization": "Bearer sk-test"}
     assert request["body"] == {
@@ -118,16 +118,20 @@ def test_an_answer_that_is_none_is_an_error(answer: dict[str, Any], error: str) 
 
 
 def test_what_the_server_says_is_told() -> None:
-    """A refusal with its words; a failure in passing is tried again by the vendor's package."""
+    """A refusal with its words; a failure in passing is not tried again behind our back."""
     said = {"error": {"message": "Unknown model: small", "type": "invalid_request_error"}}
     with (
         StubServer().on("POST", PATH, status=404, body=said) as stub,
-        pytest.raises(openai.NotFoundError, match="Unknown model: small"),
+        pytest.raises(ModelError, match="small: Unknown model: small") as caught,
     ):
         ask(stub)
-    again = {"status": 503, "headers": {"retry-after-ms": "1"}, "body": {}}
-    with StubServer().on("POST", PATH, **again).on("POST", PATH, body=completion()) as stub:
-        assert ask(stub).text == "hello"
+    assert (caught.value.code, caught.value.status_code) == ("invalid_request", 404)
+    again = {"status": 503, "headers": {"retry-after-ms": "1500"}, "body": {}}
+    with StubServer().on("POST", PATH, **again) as stub:
+        with pytest.raises(ModelError, match="HTTP 503") as caught:
+            ask(stub)
+        assert len(stub.take_requests()) == 1
+    assert (caught.value.retryable, caught.value.retry_after) == (True, 1.5)
 
 
 def test_a_client_of_the_hosts_stays_open() -> None:
@@ -136,7 +140,7 @@ def test_a_client_of_the_hosts_stays_open() -> None:
     async def run(stub: StubServer) -> None:
         async with openai.AsyncOpenAI(api_key="k", base_url=stub.base) as client:
             model = OpenAIModel("small", client=client)
-            await model.ask(question("voice", "s", "u"))
+            await reply_of(model, question("voice", "s", "u"))
             await model.close()
             assert not client.is_closed()
 
