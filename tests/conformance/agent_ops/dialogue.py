@@ -1,0 +1,252 @@
+"""The operation `dialogue` of the corpus: a whole conversation with the public `Agent`.
+
+The cases record what an agent may be built with, so what our agents refuse at build is let pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from saywhy.agent.hooks import LLMCalled, RunFailed, ToolCalled, TurnCompleted, TurnStarted
+from saywhy.agent.instructions.recorder import InstructionRecorder
+from saywhy.models.provider import Ask, ModelReply, ToolCallPiece
+from saywhy.runtime.agents.agent import Agent
+from saywhy.values import thaw
+from tests.conformance.agent_ops import pieces
+from tests.conformance.agent_ops.slots import prompt_in, strategy_in, tools_in
+
+SCOPE = {
+    "system_prompt": "systemPrompt",
+    "matched_instructions": "matchedInstructions",
+    "prompt_injections": "promptInjections",
+    "loop_count": "loopCount",
+    "max_iterations": "maxIterations",
+    "result": "result",
+}
+"""State keys that cases capture, by the name they have there."""
+
+
+class Script:
+    """A model that answers from the case, and writes down what it was handed."""
+
+    def __init__(self, entries: list[dict[str, Any]]) -> None:
+        self.entries = list(entries)
+        self.calls: list[dict[str, Any]] = []
+
+    async def ask(self, ask: Ask) -> ModelReply:
+        system = [] if ask.system is None else [{"role": "system", "content": ask.system}]
+        handed: dict[str, Any] = {
+            "messages": [*system, *thaw(list(ask.messages))],
+            "tools": None if ask.tools is None else thaw(list(ask.tools)),
+        }
+        if "response_format" in ask.settings:
+            handed["response_format"] = thaw(ask.settings["response_format"])
+        self.calls.append(handed)
+        entry = self.entries.pop(0)
+        if "raise" in entry:
+            raise RuntimeError(entry["raise"])
+        calls = tuple(
+            ToolCallPiece(one["id"], one["name"], one["arguments"])
+            for one in entry.get("tool_calls") or ()
+        )
+        usage = entry.get("usage") or {"input_tokens": 10, "output_tokens": 20}
+        return ModelReply(
+            entry.get("content", ""),
+            entry.get("model", "mock"),
+            usage["input_tokens"],
+            usage["output_tokens"],
+            calls,
+            "tool_calls" if calls else "stop",
+        )
+
+
+class Store:
+    """Keeps histories as they are saved."""
+
+    def __init__(self, kept: Mapping[str, Any]) -> None:
+        self.kept: dict[str, Any] = dict(kept)
+
+    async def load(self, conversation_id: str) -> Any:
+        return self.kept.get(conversation_id)
+
+    async def save(self, conversation_id: str, messages: Any) -> None:
+        self.kept[conversation_id] = thaw(messages)
+
+
+class Turns:
+    """What `turn_recorder` shows."""
+
+    def __init__(self) -> None:
+        self.entries: list[dict[str, Any]] = []
+
+    def on_turn_start(self, event: TurnStarted) -> None:
+        entry = {"turn_number": event.turn_number, "message": event.message, "status": "started"}
+        self.entries.append(entry)
+
+    def on_turn_complete(self, event: TurnCompleted) -> None:
+        self.entries[-1] |= {
+            "status": "completed",
+            "content": event.content,
+            "message_count": event.message_count,
+            "total_loop_iterations": event.total_loop_iterations,
+        }
+
+    def on_error(self, event: RunFailed) -> None:
+        self.entries[-1] |= {"status": "error", "error": str(event.error)}
+
+
+class Tokens:
+    """What `token_recorder` shows."""
+
+    def __init__(self) -> None:
+        self.summary = {"total_calls": 0, "total_input_tokens": 0, "total_output_tokens": 0}
+
+    def on_llm_call(self, event: LLMCalled) -> None:
+        used = event.usage or {}
+        self.summary["total_calls"] += 1
+        self.summary["total_input_tokens"] += used.get("input_tokens", 0)
+        self.summary["total_output_tokens"] += used.get("output_tokens", 0)
+
+
+class Usage:
+    """What `tool_usage` shows."""
+
+    def __init__(self) -> None:
+        self.by_tool: dict[str, dict[str, int]] = {}
+
+    def on_tool_call(self, event: ToolCalled) -> None:
+        stats = self.by_tool.setdefault(event.tool_name, {"calls": 0, "errors": 0})
+        stats["calls"] += 1
+        stats["errors"] += event.error
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        return {
+            "total_calls": sum(one["calls"] for one in self.by_tool.values()),
+            "total_errors": sum(one["errors"] for one in self.by_tool.values()),
+            "by_tool": self.by_tool,
+        }
+
+
+class Dialogue:
+    """One case while it is played."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.given = given
+        self.script = Script(given["llm"])
+        self.store = Store(given.get("store") or {})
+        self.events: list[dict[str, Any]] = []
+        self.turns = Turns()
+        self.tokens = Tokens()
+        self.usage = Usage()
+        self.instructions = InstructionRecorder()
+        self.agent = self.made()
+
+    def made(self) -> Agent:
+        """A fresh agent on the same store and script."""
+        spec = self.given["agent"]
+        builder = Agent.create(self.script, spec.get("name", "agent")).options(
+            allow_unsafe=True,
+            allow_clashes=True,
+            allow_unknown_targets=True,
+            recorders=[self.turns, self.tokens, self.usage, self.instructions],
+        )
+        builder = builder.system(spec.get("system", ""))
+        builder = builder.tools(map(pieces.tool, spec.get("tools") or ()))
+        builder = builder.instructions(pieces.agent_instructions(spec.get("instructions")) or ())
+        if "prompt_provider" in spec:
+            builder = builder.prompt_provider(prompt_in(spec["prompt_provider"]))
+        if "tool_provider" in spec:
+            builder = builder.tool_provider(tools_in(spec["tool_provider"]))
+        if "max_iterations" in spec:
+            builder = builder.max_iterations(spec["max_iterations"])
+        if "pattern" in spec:
+            builder = builder.pattern(spec["pattern"])
+        if "decision" in spec:
+            builder = builder.decision(spec["decision"])
+        for tool_id, change in (spec.get("instruction_overrides") or {}).items():
+            builder = builder.instruction_override(tool_id, pieces.override(change))
+        if "output_schema" in spec:
+            form = spec["output_schema"]
+            builder = builder.output_schema(form["schema"], **(form.get("options") or {}))
+        if "memory" in spec:
+            kept = spec["memory"]
+            strategy = strategy_in(kept["strategy"]) if kept.get("strategy") else None
+            builder = builder.memory(self.store, kept["conversation_id"], strategy)
+        return builder.build()
+
+    async def play(self) -> dict[str, Any]:
+        """All turns, and what the case wants to see of them."""
+        turns = [await self.turn(turn) for turn in self.given["turns"]]
+        told: dict[str, Any] = {
+            "calls": self.script.calls,
+            "turns": turns,
+            "final_messages": self.agent.get_messages(),
+        }
+        for name in self.given.get("capture") or ():
+            key, value = getattr(self, f"_{name}")()
+            told[key] = value
+        if "memory" in self.given["agent"]:
+            told["store"] = self.store.kept
+        return told
+
+    async def turn(self, turn: Any) -> dict[str, Any]:
+        """One turn, as the case tells it."""
+        if isinstance(turn, dict) and turn.get("reset"):
+            self.agent.reset_conversation()
+            return {"reset": True}
+        if isinstance(turn, dict) and turn.get("new_agent"):
+            self.agent = self.made()
+            return {"new_agent": True}
+        try:
+            if isinstance(turn, dict):
+                result = await self.agent.resume(turn["resume"], on_event=self._heard)
+            else:
+                result = await self.agent.run(turn, on_event=self._heard)
+        except Exception as error:
+            return {"error": str(error)}
+        told: dict[str, Any] = {"content": result.content, "iterations": result.iterations}
+        if result.paused:
+            told |= {"paused": True, "pause_data": thaw(result.pause_data)}
+        return told
+
+    def _heard(self, event: Any) -> None:
+        value = event.to_value()
+        value.pop("latency_ms", None)
+        self.events.append(value)
+
+    # ------------------------------------------------------------ what a case captures
+
+    def _events(self) -> tuple[str, Any]:
+        return "events", self.events
+
+    def _narrative(self) -> tuple[str, Any]:
+        return "narrative", self.agent.get_narrative().splitlines()
+
+    def _decision(self) -> tuple[str, Any]:
+        return "decision", thaw(self.agent.get_snapshot().state.get("decision"))
+
+    def _scope(self) -> tuple[str, Any]:
+        state = self.agent.get_snapshot().state
+        return "scope", {name: thaw(state[key]) for name, key in SCOPE.items() if key in state}
+
+    def _turn(self) -> tuple[str, Any]:
+        return "turn_recorder", self.turns.entries
+
+    def _token(self) -> tuple[str, Any]:
+        return "token_recorder", self.tokens.summary
+
+    def _tool_usage(self) -> tuple[str, Any]:
+        return "tool_usage", self.usage.summary
+
+    def _instruction_summary(self) -> tuple[str, Any]:
+        return "instruction_summary", self.instructions.get_summary().to_value()
+
+
+async def dialogue(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Play a conversation."""
+    return await Dialogue(given).play()
+
+
+OPS = {"dialogue": dialogue}
