@@ -57,21 +57,3 @@ def _strangers(
                 known_names=known,
                 flow=flow,
             )
-
-
-def check_injected_tools(
-    tools: Iterable[Any], instructions: Iterable[AgentInstruction]
-) -> Iterator[Problem]:
-    """Tools of instructions whose id another tool of the agent has: they are never offered."""
-    own = {id_of(tool): tool for tool in tools}
-    for one in instructions:
-        for tool in one.tools:
-            known = own.get(id_of(tool))
-            if known is not None and known is not tool:
-                yield Problem(
-                    f'the instruction "{one.id}" brings a tool "{id_of(tool)}", '
-                    "but the agent has another one of that id, which is the one offered",
-                    hint="give one of the two another id",
-                    severity="warning",
-                    flow=one.id,
-                )

@@ -40,14 +40,14 @@ def _may_hold_mark(content: str) -> bool:
 
 
 def _quoted(found: re.Match[str]) -> str:
-    return f"{found['open']}tool output: {found['name']}{found['close']}"
+    return f"{found['open']}tool output: {found['inside']}"
 
 
 @lru_cache(maxsize=1)
 def _pattern() -> re.Pattern[str]:
     names = "|".join(_letters(mark.strip("[]")) for mark in MARKS)
     gap = f"(?:{_SPACE}|{_HIDDEN[:-1]})*"
-    text = f"(?P<open>{_OPEN}){gap}(?P<name>{names}){gap}(?P<close>{_CLOSE})"
+    text = f"(?P<open>{_OPEN})(?P<inside>{gap}(?:{names}){gap}{_CLOSE})"
     return re.compile(text, re.IGNORECASE)
 
 

@@ -39,6 +39,11 @@ class PendingStrictFollowUp(msgspec.Struct, frozen=True):
     """Decides instead of the words of the condition."""
     rule_id: str = ""
 
+    @property
+    def own_matcher(self) -> Matcher | None:
+        """What decides instead of the words; that of the follow-up where no other is given."""
+        return self.matcher or self.follow_up.matcher
+
     def to_value(self) -> FrozenDict:
         """As a value of a conversation, without the matcher, which `pending_from` finds again."""
         fields = {
@@ -75,6 +80,8 @@ def pending_from(
         if rule.id == rule_id and binding and binding.tool_id == follow_up.tool_id:
             matcher = binding.matcher
             break
+    if matcher is not None:
+        follow_up = msgspec.structs.replace(follow_up, matcher=matcher)
     return PendingStrictFollowUp(follow_up, str(value["source_tool_id"]), matcher, rule_id)
 
 
@@ -119,7 +126,7 @@ def attempt(
             kind,
             error,
         )
-        name = _name_of(pending.matcher or matcher)
+        name = _name_of(pending.own_matcher or matcher)
         return MatchAttempt(
             pending.follow_up.tool_id,
             condition,
@@ -144,8 +151,9 @@ def _judged(
     pending: PendingStrictFollowUp, message: str, matcher: ConditionMatcher
 ) -> tuple[str, ConditionMatch]:
     condition = pending.follow_up.condition
-    if pending.matcher is not None:
-        return _name_of(pending.matcher), ConditionMatch(_truth(pending.matcher(message)))
+    own = pending.own_matcher
+    if own is not None:
+        return _name_of(own), ConditionMatch(_truth(own(message)))
     if matcher is default_condition_matcher:
         return "usual", match_condition(condition, message)
     if matcher is unicode_condition_matcher:
