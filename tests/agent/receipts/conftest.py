@@ -47,7 +47,7 @@ def talking(
 
     @chart.stage
     def seed(s: Any) -> None:
-        s.systemPrompt = s.args.get("system", "Be brief.")
+        s.assembledSystem = s.args.get("system", "Be brief.")
         s.messages = [{"role": "user", "content": s.args.get("message", "Where is my order?")}]
         s.toolDescriptions = s.args.get("tools", TOOLS)
         s.settings = SETTINGS
@@ -57,7 +57,7 @@ def talking(
     @chart.pausable(id="call-llm", asks="model", effect="reads")
     def call_llm(s: Any) -> Need:
         s.loopCount += 1
-        request = Ask("chat", s.systemPrompt, s.messages, s.toolDescriptions, s.settings)
+        request = Ask("chat", s.assembledSystem, s.messages, s.toolDescriptions, s.settings)
         entry = minters.entry(
             request, run_id(), s.receipts, call=s.loopCount, iteration=s.loopCount
         )

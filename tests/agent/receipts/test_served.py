@@ -147,8 +147,8 @@ async def test_one_character_in_the_state_is_found() -> None:
 @pytest.mark.parametrize(
     ("name", "change", "found"),
     [
-        ("systemPrompt", lambda text: text + "!", ("system", "slots.system", "root")),
-        ("systemPrompt", lambda text: None, ("system", "slots.system", "root")),
+        ("assembledSystem", lambda text: text + "!", ("system", "slots.system", "root")),
+        ("assembledSystem", lambda text: None, ("system", "slots.system", "root")),
         (
             "toolDescriptions",
             lambda tools: [tools[1], tools[0], tools[2]],
@@ -219,7 +219,7 @@ async def test_what_was_masked_is_said_to_be() -> None:
 
 async def test_a_variable_masked_as_a_whole_is_said_to_be() -> None:
     """Each part of it."""
-    served = served_at(redacted(await run(1), names=("systemPrompt",)), 1)
+    served = served_at(redacted(await run(1), names=("assembledSystem",)), 1)
     assert (served.verdict, served.unread) == ("unverifiable", (Unread("system", "redacted"),))
     served = served_at(redacted(await run(1), names=("toolDescriptions",)), 1)
     parts = ("tools", "tools[0]", "tools[1]", "tools[2]")

@@ -8,6 +8,7 @@ shares everything else, so a call costs a look at the names of its scope. A reco
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 import msgspec
@@ -97,24 +98,29 @@ class _Walk:
         self.number = 0
         self.late = False
         """The record begins after the conversation did."""
-        self.kept = _kept_in(cursor)
+
+    @cached_property
+    def kept(self) -> dict[str, list[Receipt | Unreadable]]:
+        """By scope, the receipts that the state holds at the end."""
+        if self.cursor is None:
+            return {}
+        return {
+            scope: from_stored(_entries(variables[KEY]))
+            for scope, variables in self.cursor.state.scopes.items()
+            if KEY in variables
+        }
 
     def over(self, commits: Iterable[Commit]) -> Iterator[ModelCall]:
         """The calls before the record begins, where the state still knows them, and those in it."""
-        first = True
-        for commit in commits:
-            if first:
-                first = False
-                self.late = commit.seq > 1
-                commits = list(commits) if self.late else commits
-                if self.late:
-                    yield from self._before(commits)
+        steps = list(commits)
+        self.late = bool(steps) and steps[0].seq > 1
+        if self.late or not steps:
+            yield from self._before(steps)
+        for commit in steps:
             self._apply(commit)
             call = self._call(commit)
             if call is not None:
                 yield call
-        if first:
-            yield from self._before(())
 
     def _call(self, commit: Commit) -> ModelCall | None:
         asked = commit.asked
@@ -215,18 +221,6 @@ class _Walk:
                     reader.last = kept
                     return kept
         return found
-
-
-def _kept_in(cursor: Cursor | None) -> dict[str, list[Receipt | Unreadable]]:
-    """By scope, the receipts that the state holds at the end."""
-    if cursor is None:
-        return {}
-    scopes = cursor.state.scopes
-    return {
-        scope: from_stored(_entries(variables[KEY]))
-        for scope, variables in scopes.items()
-        if KEY in variables
-    }
 
 
 def _entries(value: Any) -> list[Any]:
