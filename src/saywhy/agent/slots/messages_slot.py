@@ -1,0 +1,261 @@
+"""The slot of the messages, as a chart: the history, through a strategy, with what is put in front.
+
+Given are `currentMessages` and `loopCount`; it gives `messages`. Where the strategy leaves the
+history as it is, the very list is given on and only what is new is looked at, so that a round
+costs the same however long the conversation is. With a store there are two stages more: one that
+loads, one that remembers what was loaded and what was made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from saywhy.agent.slots.accounting import Seen, account, left_out
+from saywhy.agent.slots.composed import (
+    MESSAGES_CHARS,
+    SaltOf,
+    compose,
+    frozen_in,
+    list_in,
+    listed,
+    number_in,
+    salt_in,
+)
+from saywhy.agent.slots.context import SlotContext, is_async
+from saywhy.agent.slots.history import as_history, grown, without_marks
+from saywhy.agent.slots.injection import (
+    NOTHING,
+    Evaluated,
+    Injection,
+    evaluate_injections,
+    evaluate_injections_later,
+)
+from saywhy.agent.slots.mounting import context_of
+from saywhy.agent.slots.record import INJECTED
+from saywhy.agent.slots.resolved import Resolved, resolved_of
+from saywhy.agent.slots.strategies import (
+    leading_systems,
+    safe_strategy,
+    sliding_window,
+)
+from saywhy.chart.build import Builder
+from saywhy.chart.built import Built
+from saywhy.chart.view import View
+from saywhy.errors import CallerError
+from saywhy.values import FrozenList, freeze, raw
+
+SLOT: Final = "messages"
+ID: Final = "sf-messages"
+WINDOW: Final = 100
+"""Messages that a model is shown of a stored conversation, unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    store: Any
+    conversation_id: str | Callable[[View], str]
+    budget_chars: int
+    salt: SaltOf | None
+
+
+def messages_slot(
+    strategy: Any = None,
+    *,
+    store: Any = None,
+    conversation_id: str | Callable[[View], str] = "",
+    injections: Iterable[Injection] = (),
+    budget_chars: int = MESSAGES_CHARS,
+    salt: SaltOf | None = None,
+) -> Built:
+    """The chart of the messages. Without a `strategy` all are shown, the last hundred of a store.
+
+    Whatever leaves messages out leaves whole pairs of calls and results. With a `store` the history
+    is loaded in the first round, and `conversation_id` (else that of the run's `env`) names it.
+    What `injections` put in is marked, holds for a round or a run, and is never saved. More
+    characters than `budget_chars` are warned of.
+    """
+    if strategy is None and store is not None:
+        strategy = sliding_window(WINDOW)
+    options = _Options(store, conversation_id, budget_chars, salt)
+    made = _Slot(strategy, injections, options)
+    chart = Builder("Messages", id=ID, describe="Chooses what is shown of the conversation.")
+    if store is not None:
+        load = made.load_later if is_async(store.load) else made.load
+        chart.stage(id="load-history", name="LoadHistory", describe="Loads what is stored.")(load)
+    apply = made.apply_later if made.is_async else made.apply
+    chart.stage(
+        id="apply-strategy", name="ApplyStrategy", describe="Applies the message strategy."
+    )(apply)
+    if store is not None:
+        chart.stage(
+            id="track-prepared",
+            name="TrackPrepared",
+            describe="Remembers what was loaded and what was made of it.",
+        )(made.track)
+    return chart.build()
+
+
+class _Slot:
+    def __init__(self, strategy: Any, injections: Iterable[Injection], options: _Options) -> None:
+        self.strategy = safe_strategy(strategy)
+        self.injections = tuple(injections)
+        for one in self.injections:
+            if one.slot != SLOT:
+                raise CallerError(
+                    f"injection {one.id} is for the slot {one.slot}, not for the messages",
+                    hint="hand it to the slot it is for",
+                )
+        self.marks = frozenset(one.mark for one in self.injections)
+        self.lasting = frozenset(one.mark for one in self.injections if one.expires_after == "run")
+        self.options = options
+        self.store = options.store
+        self.is_async = self.strategy.is_async or any(one.is_async for one in self.injections)
+
+    # ------------------------------------------------------------ the stored history
+
+    def load(self, s: View) -> None:
+        if not self._goes_on(s):
+            self._take(s, self.store.load(self._conversation(s)))
+
+    async def load_later(self, s: View) -> None:
+        if not self._goes_on(s):
+            self._take(s, await self.store.load(self._conversation(s)))
+
+    def _conversation(self, s: View) -> str:
+        given = self.options.conversation_id
+        found = given(s) if callable(given) else given or s.env.get("conversation_id")
+        if isinstance(found, str) and found:
+            return found
+        raise CallerError(
+            "the messages are kept in a store, but nobody said which conversation it is",
+            hint='name it: conversation_id="c-1", or env={"conversation_id": "c-1"}',
+        )
+
+    def _goes_on(self, s: View) -> bool:
+        """In later rounds nothing is loaded again: what was loaded has grown."""
+        if not number_in(s, "loopCount", 0) or "memory_storedHistory" not in s:
+            return False
+        stored, prepared = list_in(s, "memory_storedHistory"), list_in(s, "memory_preparedMessages")
+        s.history = grown(stored, prepared, current_in(s))
+        return True
+
+    def _take(self, s: View, loaded: Any) -> None:
+        s.history = as_history(loaded).appended(*current_in(s).raw)
+
+    def track(self, s: View) -> None:
+        """Lists that are one need not be remembered anew: the loop's messages are the history."""
+        history, prepared = list_in(s, "history"), list_in(s, "messages")
+        if prepared is not history or not number_in(s, "loopCount", 0):
+            s.memory_storedHistory = history
+            s.memory_preparedMessages = prepared
+
+    # ------------------------------------------------------------ the strategy
+
+    def apply(self, s: View) -> None:
+        context, whole, stays = self._given(s)
+        resolved = self.strategy.prepare(whole, context)
+        evaluated = evaluate_injections(self._due(context), context) if self.marks else NOTHING
+        self._put(s, whole, resolved_of(resolved), stays, evaluated)
+
+    async def apply_later(self, s: View) -> None:
+        context, whole, stays = self._given(s)
+        resolved = self.strategy.prepare(whole, context)
+        if self.strategy.is_async:
+            resolved = await resolved
+        evaluated = await evaluate_injections_later(self._due(context), context)
+        self._put(s, whole, resolved_of(resolved), stays, evaluated)
+
+    def _given(self, s: View) -> tuple[SlotContext, FrozenList, list[Any]]:
+        """The moment, the history without what this slot put in, and what of that stays in."""
+        current = current_in(s)
+        whole = current if self.store is None else list_in(s, "history")
+        context = context_of(s, whole)
+        if not self.marks:
+            return context, whole, []
+        stays: list[Any] = []
+        if context.loop_iteration:
+            stays = [one for one in current.raw if one.get(INJECTED) in self.lasting]
+        return context, without_marks(whole, self.marks.__contains__), stays
+
+    def _due(self, context: SlotContext) -> tuple[Injection, ...]:
+        """In later rounds only what does not hold for the whole run is asked again."""
+        if not context.loop_iteration:
+            return self.injections
+        return tuple(one for one in self.injections if one.expires_after != "run")
+
+    def _put(
+        self,
+        s: View,
+        whole: FrozenList,
+        resolved: Resolved[Any],
+        stays: list[Any],
+        evaluated: Evaluated,
+    ) -> None:
+        prepared = _marked(whole, resolved)
+        if stays or evaluated.active:
+            prepared = self._injected(prepared, stays, evaluated)
+        iteration = number_in(s, "loopCount", 0)
+        before = current_in(s)
+        seen = Seen.from_value(frozen_in(s, "messagesSeen"))
+        records, seen = account(prepared, seen, salt_in(self.options.salt, s), _evidence(evaluated))
+        # Giving the same list again would put all of it into the record of every round.
+        if prepared is not before or not iteration:
+            s.messages = prepared
+        s.messagesSeen = seen.to_value()
+        s.messagesInjections = listed(records)
+        compose(
+            s,
+            SLOT,
+            iteration,
+            seen.sources,
+            self.options.budget_chars,
+            ordering=resolved.told.removeprefix("Chose: "),
+            dropped=[] if prepared is whole else left_out(whole.raw, prepared.raw),
+            evaluated=evaluated,
+        )
+
+    def _injected(self, prepared: FrozenList, stays: list[Any], evaluated: Evaluated) -> FrozenList:
+        """The messages with what is put in, behind the system messages in front, in given order."""
+        added = {one[INJECTED]: one for one in stays}
+        for one in evaluated.active:
+            mark = one.injection.mark
+            added[mark] = {"role": one.injection.role, "content": one.piece.text, INJECTED: mark}
+        order = [added[one.mark] for one in self.injections if one.mark in added]
+        items = prepared.raw
+        at = leading_systems(items)
+        return FrozenList([*items[:at], *order, *items[at:]], owned=True)
+
+
+def current_in(s: View) -> FrozenList:
+    """The messages of the loop, under the name that the slot is given them by."""
+    return list_in(s, "currentMessages" if "currentMessages" in s else "messages")
+
+
+def _marked(whole: FrozenList, resolved: Resolved[Any]) -> FrozenList:
+    """What a strategy gave, with a mark on each system message that it made itself."""
+    given = resolved.value
+    if given is whole:
+        return whole
+    frozen: FrozenList = freeze(given if type(given) is FrozenList else list(given), (SLOT,))
+    known = {id(one) for one in whole.raw}
+    items: list[Any] = []
+    for one in frozen.raw:
+        own = one.get("role") == "system" and id(one) not in known and INJECTED not in one
+        own = own and not any(one == other for other in whole.raw)
+        items.append({**raw(one), INJECTED: f"memory:{resolved.chosen}"} if own else one)
+    return FrozenList(items, owned=True)
+
+
+def _evidence(evaluated: Evaluated) -> dict[str, Any]:
+    """By mark: what the record of a message is to say besides."""
+    return {
+        one.injection.mark: {
+            **one.piece.evidence,
+            "section_tag": one.injection.section_tag,
+            "expires_after": one.injection.expires_after,
+            "reason": one.injection.reason,
+        }
+        for one in evaluated.active
+    }
