@@ -181,7 +181,7 @@ def test_other_objects_are_handed_over_as_they_are() -> None:
 
 def test_a_look_as_json() -> None:
     """A record has the path and the value."""
-    assert Look("content.a", 1, ("content", "a")).to_value() == ["content.a", 1]
+    assert Look(("content", "a"), 1).to_value() == ["content.a", 1]
 
 
 def test_no_look_is_made_for_python_itself() -> None:

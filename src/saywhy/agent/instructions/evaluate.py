@@ -13,7 +13,7 @@ import msgspec
 
 from saywhy.agent.instructions.context import InstructionContext
 from saywhy.agent.instructions.follow_up import ResolvedFollowUp
-from saywhy.agent.instructions.judge import Verdict, dropped, judge
+from saywhy.agent.instructions.judge import Verdict, dropped, judge, unconditional
 from saywhy.agent.instructions.rule import LLMInstruction, ResolvedInstruction
 
 
@@ -53,8 +53,7 @@ def judge_instructions(
     fired: list[ResolvedInstruction] = []
     log: list[Verdict] = []
     for rule in instructions or ():
-        watched = ctx.watched()
-        verdict = judge(rule.id, rule.when, watched, watched.looks, safety=rule.safety)
+        verdict = _judged(rule, ctx)
         log.append(verdict)
         if not verdict.fired:
             continue
@@ -63,6 +62,13 @@ def judge_instructions(
             ResolvedInstruction(rule.id, rule.text, follow_up, rule.safety, rule.priority, rule)
         )
     return Evaluation(tuple(in_order(fired, order)), tuple(log))
+
+
+def _judged(rule: LLMInstruction, ctx: InstructionContext) -> Verdict:
+    if rule.when is None:
+        return unconditional(rule.id, rule.safety)
+    watched = ctx.watched()
+    return judge(rule.id, rule.when, watched, watched.looks, safety=rule.safety)
 
 
 def _resolve(

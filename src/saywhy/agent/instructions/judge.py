@@ -59,7 +59,7 @@ def judge(
 ) -> Verdict:
     """Whether the rule `id` fires. `subject` is what its condition is handed, None where absent."""
     if condition is None:
-        return Verdict(id, "fired", True, safety)
+        return unconditional(id, safety)
     try:
         holds = _truth(condition(subject))
     except Exception as error:
@@ -68,6 +68,11 @@ def judge(
         _LOG.warning('the condition of instruction "%s" raised %s: %s; %s', id, name, error, what)
         return Verdict(id, "raised", safety, safety, "", name, str(error), looks())
     return Verdict(id, "fired" if holds else "false", holds, safety, looks=looks())
+
+
+def unconditional(id: str, safety: bool) -> Verdict:
+    """The line of a rule without a condition."""
+    return Verdict(id, "fired", True, safety)
 
 
 def _truth(given: Any) -> bool:

@@ -8,7 +8,7 @@ noted with the value found. They are real subclasses, unlike the views of a stag
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NoReturn, cast
 
 import msgspec
@@ -30,9 +30,13 @@ class Look(msgspec.Struct, frozen=True, array_like=True):
     Objects, lists and what is absent are told in words, such as `<list of 3>`.
     """
 
-    path: str
+    key: Key
     value: Any = None
-    key: Key = ()
+
+    @property
+    def path(self) -> str:
+        """Where it stood: `content.lines.0.price`."""
+        return ".".join(map(str, self.key))
 
     def to_value(self) -> list[Any]:
         """As it stands in a record: path and value."""
@@ -60,12 +64,15 @@ class Looks:
 
     def taken(self) -> tuple[Look, ...]:
         """The notes, in the order of the looks."""
-        deeper = {key[:size] for key in (*self._found, *self._passed) for size in range(len(key))}
-        found = dict(self._found)
+        found = self._found
+        looks = [Look(key, value) for key, value in found.items()]
+        keys = [*found, *self._passed]
         for key, value in self._passed.items():
-            if key not in deeper and key not in found:
-                found[key] = _brief(value)
-        return tuple(Look(".".join(map(str, key)), value, key) for key, value in found.items())
+            size = len(key)
+            inside = any(len(other) > size and other[:size] == key for other in keys)
+            if not inside and key not in found:
+                looks.append(Look(key, _brief(value)))
+        return tuple(looks)
 
 
 def _brief(value: Any) -> Any:
@@ -106,9 +113,8 @@ class SeenDict(dict[str, Any]):
 
     def __init__(self, content: dict[str, Any], key: Key, looks: Looks) -> None:
         dict.__init__(self, content)
-        put = object.__setattr__
-        put(self, "_key", key)
-        put(self, "_looks", looks)
+        _put_key(self, key)
+        _put_looks(self, looks)
 
     _key: Key
     _looks: Looks
@@ -189,6 +195,11 @@ class SeenDict(dict[str, Any]):
     __setattr__ = _only_looks  # type: ignore[assignment]
     __setitem__ = __delitem__ = __ior__ = _only_looks  # type: ignore[assignment]
     update = setdefault = pop = popitem = clear = _only_looks  # type: ignore[assignment]
+
+
+# Past `__setattr__`, which refuses; and faster than `object.__setattr__`.
+_put_key: Callable[[SeenDict, Key], None] = SeenDict._key.__set__  # type: ignore  # pyright: ignore
+_put_looks: Callable[[SeenDict, Looks], None] = SeenDict._looks.__set__  # type: ignore  # pyright: ignore
 
 
 class SeenList(list[Any]):

@@ -40,9 +40,9 @@ def build_instructions_to_llm_subflow(instructions: Iterable[AgentInstruction]) 
     return subflow_of(RuleBook(instructions))
 
 
-def subflow_of(book: RuleBook) -> Built:
-    """The same for a book that the loop has already."""
-    chart = Builder("InstructionsToLLM", id=MOUNT, describe="Which instructions are active")
+def subflow_of(book: RuleBook, *, id: str = MOUNT) -> Built:
+    """The same for a book that the loop has already, under an id of its own."""
+    chart = Builder("InstructionsToLLM", id=id, describe="Which instructions are active")
 
     def evaluate(s: Any) -> None:
         """Judge each instruction of the agent by the decision."""
