@@ -232,6 +232,18 @@ async def test_a_masked_receipt_is_said_to_be() -> None:
     assert served.absence == Absence("receipt-unreadable", "redacted")
 
 
+async def test_what_was_cut_is_taken_from_the_state() -> None:
+    """A record keeps so much of one value; a run's own result has the rest."""
+    result = await run(3, {"message": "long " * 100})
+    redactor = Redactor(Policy(max_value_bytes=300))
+    commits = tuple(redactor.commit(commit) for commit in result.commits)
+    served = served_all(Result(result.cursor, commits))
+    assert [each.verdict for each in served] == ["verified"] * 3
+    alone = served_at(Trace(commits), 3)
+    assert alone.verdict != "verified"
+    assert alone.absence == Absence("receipt-unreadable", "entry-before-missing")
+
+
 async def test_tampering_beside_something_masked_is_found() -> None:
     """A mask hides its own part and no other."""
     result = altered(

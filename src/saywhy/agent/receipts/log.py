@@ -24,6 +24,9 @@ from saywhy.values import UNDEFINED, FrozenList, append_path, delete_path, seal,
 KEY: Final = "receipts"
 """The variable under which a run keeps its receipts."""
 
+END_STATE: Final = "end-state"
+"""A doubt: the value is that of the end of the run, as the one of the moment is not recorded."""
+
 Variables: TypeAlias = Mapping[str, Any]
 End = Literal["", "newest", "older"]
 
@@ -49,8 +52,8 @@ class ModelCall(msgspec.Struct, frozen=True):
     scope: str
     variables: Variables
     """The state of its scope then."""
-    doubts: Mapping[str, Doubt]
-    """By variable: why it may not be what the run had."""
+    doubts: Mapping[str, str]
+    """By variable: why it may not be what the run had; `END_STATE` where it is that of the end."""
     receipt: Receipt | Unreadable | None = None
     """None: none was committed."""
     args: Mapping[str, Any] = {}
@@ -131,12 +134,13 @@ class _Walk:
         scope = str(given.get("scope", ""))
         receipt = self.newest.pop(scope, None)  # so that a call which left none has none
         self.number += 1
-        doubts = dict(self.doubts.get(scope, {}))
+        doubts: dict[str, str] = dict(self.doubts.get(scope, {}))
         end = self._unwritten(scope)
         variables = {**end, **self.scopes.get(scope, {})}
         for name, doubt in doubts.items():
-            if doubt == "start" and name in end:
+            if doubt in {"start", "cut"} and name in end:
                 variables[name] = end[name]
+                doubts[name] = END_STATE
         return ModelCall(self.number, scope, variables, doubts, receipt, given)
 
     def _unwritten(self, scope: str) -> dict[str, Any]:
