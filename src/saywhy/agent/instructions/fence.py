@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-from saywhy.agent.instructions.render import ACTION_MARK, TEXT_MARK
-
+TEXT_MARK: Final = "[INSTRUCTION]"
+ACTION_MARK: Final = "[AVAILABLE ACTION]"
 MARKS: Final = (TEXT_MARK, ACTION_MARK)
 
 _HIDDEN: Final = "(?:[\u00ad\u200b-\u200f\u2060\ufeff]|\\\\u(?:00ad|200[b-f]|2060|feff))*"

@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from saywhy.agent.instructions.fence import ACTION_MARK, TEXT_MARK, fence
 from saywhy.agent.instructions.follow_up import ResolvedFollowUp
 from saywhy.agent.instructions.rule import ResolvedInstruction
 from saywhy.values import dumps
 
 _LOG: Final = logging.getLogger("saywhy")
 
-TEXT_MARK: Final = "[INSTRUCTION]"
-ACTION_MARK: Final = "[AVAILABLE ACTION]"
 GAP: Final = "\n\n"
 """Between two parts, and before the first one."""
 
@@ -71,11 +70,13 @@ def action_of(follow_up: ResolvedFollowUp, template: InstructionTemplate | None 
 
 
 def _action(follow_up: ResolvedFollowUp) -> str:
+    # Arguments are taken from a tool's text, and with them whatever that text imitates.
+    params = fence(dumps(follow_up.params).decode())
     return (
         f"{ACTION_MARK}\n"
         f"Action: {follow_up.description}\n"
         f"Tool: {follow_up.tool_id}\n"
-        f"Parameters: {dumps(follow_up.params).decode()}\n"
+        f"Parameters: {params}\n"
         f"Use when: {follow_up.condition}"
     )
 
