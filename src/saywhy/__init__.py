@@ -61,7 +61,9 @@ if TYPE_CHECKING:
         AlreadyDecided,
         ApprovalExpired,
         ApprovalMismatch,
+        BudgetExceeded,
         CallerError,
+        CircuitOpen,
         DamagedSession,
         DefinitionError,
         FlowExecutionError,
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
         Place,
         Problem,
         QueueFull,
+        RecordingMismatch,
         RequiredSetFailed,
         SaywhyError,
         SessionBusy,
@@ -97,6 +100,15 @@ if TYPE_CHECKING:
         UsagePiece,
         reply_of,
     )
+    from saywhy.models.recorder import RecordingModel
+    from saywhy.models.replay import ReplayModel
+    from saywhy.models.resilience.budget import Budget, Spent
+    from saywhy.models.resilience.budgeted import with_budget
+    from saywhy.models.resilience.circuit_breaker import with_circuit_breaker
+    from saywhy.models.resilience.fallback import resilient, with_fallback
+    from saywhy.models.resilience.rate_limit import with_rate_limit
+    from saywhy.models.resilience.retries import with_retries
+    from saywhy.models.resilience.timeout import with_timeout
     from saywhy.models.scripted import ScriptedModel
     from saywhy.runtime.conversations import TurnReply
     from saywhy.runtime.engine import Engine
@@ -121,7 +133,10 @@ __all__ = [
     "ApprovalExpired",
     "ApprovalMismatch",
     "Ask",
+    "Budget",
+    "BudgetExceeded",
     "CallerError",
+    "CircuitOpen",
     "DamagedSession",
     "DefinitionError",
     "Engine",
@@ -161,6 +176,9 @@ __all__ = [
     "Provider",
     "QueueFull",
     "Receipt",
+    "RecordingMismatch",
+    "RecordingModel",
+    "ReplayModel",
     "Reply",
     "Report",
     "RequiredSetFailed",
@@ -172,6 +190,7 @@ __all__ = [
     "Served",
     "Session",
     "SessionBusy",
+    "Spent",
     "SqliteStore",
     "StopPiece",
     "Store",
@@ -207,11 +226,18 @@ __all__ = [
     "receipts_of",
     "render_instructions",
     "reply_of",
+    "resilient",
     "served_all",
     "served_at",
     "tool",
     "unicode_condition_matcher",
     "why",
+    "with_budget",
+    "with_circuit_breaker",
+    "with_fallback",
+    "with_rate_limit",
+    "with_retries",
+    "with_timeout",
 ]
 
 _HOMES = {
@@ -219,6 +245,7 @@ _HOMES = {
     "AgentInstruction": "saywhy.agent.instructions.agent_rule",
     "AnthropicModel": "saywhy.models.anthropic",
     "Ask": "saywhy.models.provider",
+    "Budget": "saywhy.models.resilience.budget",
     "Engine": "saywhy.runtime.engine",
     "FollowUpBinding": "saywhy.agent.instructions.follow_up",
     "FollowUpOffering": "saywhy.agent.instructions.recorder",
@@ -249,6 +276,8 @@ _HOMES = {
     "PreviewContext": "saywhy.agent.instructions.context",
     "Provider": "saywhy.models.provider",
     "Receipt": "saywhy.agent.receipts.receipt",
+    "RecordingModel": "saywhy.models.recorder",
+    "ReplayModel": "saywhy.models.replay",
     "Reply": "saywhy.trace.why",
     "Report": "saywhy.runtime.validation",
     "ResolvedFollowUp": "saywhy.agent.instructions.follow_up",
@@ -257,6 +286,7 @@ _HOMES = {
     "ScriptedModel": "saywhy.models.scripted",
     "Served": "saywhy.agent.receipts.served",
     "Session": "saywhy.runtime.session",
+    "Spent": "saywhy.models.resilience.budget",
     "SqliteStore": "saywhy.stores.sqlite",
     "StopPiece": "saywhy.models.provider",
     "Store": "saywhy.stores.store",
@@ -288,11 +318,18 @@ _HOMES = {
     "receipts_of": "saywhy.agent.receipts.served",
     "render_instructions": "saywhy.agent.instructions.render",
     "reply_of": "saywhy.models.provider",
+    "resilient": "saywhy.models.resilience.fallback",
     "served_all": "saywhy.agent.receipts.served",
     "served_at": "saywhy.agent.receipts.served",
     "tool": "saywhy.tools.function_tool",
     "unicode_condition_matcher": "saywhy.agent.instructions.match",
     "why": "saywhy.trace.why",
+    "with_budget": "saywhy.models.resilience.budgeted",
+    "with_circuit_breaker": "saywhy.models.resilience.circuit_breaker",
+    "with_fallback": "saywhy.models.resilience.fallback",
+    "with_rate_limit": "saywhy.models.resilience.rate_limit",
+    "with_retries": "saywhy.models.resilience.retries",
+    "with_timeout": "saywhy.models.resilience.timeout",
 }
 
 

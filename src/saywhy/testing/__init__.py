@@ -1,5 +1,6 @@
 """What comes along for testing flows, tools and hosts of one's own."""
 
+from saywhy.testing.check_provider import check_provider
 from saywhy.testing.check_tool import check_tool
 from saywhy.testing.clock import FakeClock
 from saywhy.testing.faults import Fault, Faults
@@ -17,5 +18,6 @@ __all__ = [
     "StubClient",
     "StubRequest",
     "StubServer",
+    "check_provider",
     "check_tool",
 ]
