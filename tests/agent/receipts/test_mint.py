@@ -16,7 +16,7 @@ from saywhy.agent.receipts.mint import Minter, mint
 from saywhy.agent.receipts.receipt import Basis, Receipt
 from saywhy.errors import CallerError
 from saywhy.models.provider import Ask
-from saywhy.values import FrozenList, freeze
+from saywhy.values import FrozenDict, FrozenList, freeze
 from tests.agent.receipts.conftest import TOOLS, ask, hashes
 
 
@@ -190,6 +190,25 @@ def test_a_message_more_is_a_few_hashes_more(monkeypatch: pytest.MonkeyPatch) ->
         minter.mint(grown, minter.basis(call))
         assert counted == ["message", "slot", "root"]
         counted.clear()
+
+
+def test_a_list_put_together_anew_is_not_hashed_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """New descriptions of the same texts and schemas; one that says true for 1 is another."""
+    minter = Minter("run-1")
+    schema = freeze({"type": "object", "minimum": 1})
+
+    def request(schema: Any) -> Ask:
+        tools = [FrozenDict({"name": f"t{n}", "input_schema": schema.raw}) for n in range(5)]
+        return Ask("chat", None, freeze([]), FrozenList([tool.raw for tool in tools]))
+
+    one = minter.mint(request(schema), minter.basis(1))
+    monkeypatch.setattr(minter._tools, "_part", None)  # nothing can be hashed
+    other = minter.mint(request(schema), minter.basis(2))
+    assert other.tools is one.tools
+    monkeypatch.undo()
+    third = minter.mint(request(freeze({"type": "object", "minimum": True})), minter.basis(3))
+    assert third.tools is not None and one.tools is not None
+    assert all(had.hash != has.hash for had, has in zip(one.tools, third.tools, strict=True))
 
 
 def test_receipts_share_their_parts() -> None:

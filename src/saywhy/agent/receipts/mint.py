@@ -3,7 +3,8 @@
 A conversation grows by a message or two between two calls, so nothing is hashed twice. Each slot
 keeps the parts of the last request and what its chain had come to: where the messages are the same
 shared list with more at its end, only what is new is hashed. Anything else is looked at item by
-item, and an item that is not the very object of before is hashed again, whatever it looks like.
+item, and an item is hashed again unless it is the very object of before or is made of the very same
+values.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import msgspec
 from saywhy.agent.receipts.canon import Salt, canon
 from saywhy.agent.receipts.receipt import VERSION, Basis, Part, Parts, Receipt
 from saywhy.errors import CallerError
-from saywhy.values import FrozenDict, FrozenList, freeze, raw
+from saywhy.values import UNDEFINED, FrozenDict, FrozenList, freeze, raw
 
 NEVER: Final = frozenset({"signal"})
 """Settings that are no part of a request: live objects of the program."""
@@ -77,13 +78,34 @@ class _Row:
     def _compared(self, items: list[Any]) -> list[Part]:
         """The parts to add to those of before; begins anew where those are not all there still."""
         # Objects that are both alive and have one id are one object; frozen ones do not change.
-        before = self._parts
-        known = dict(zip(map(id, self._items[: self._length]), before, strict=True))
-        parts = [known.get(id(item)) or self._part(item) for item in items]
+        before, had = self._parts, self._items[: self._length]
+        known = dict(zip(map(id, had), before, strict=True))
+        parts: list[Part] = []
+        for at, item in enumerate(items):
+            part = known.get(id(item))
+            if part is None:
+                made_again = at < len(had) and _same_fields(had[at], item)
+                part = before[at] if made_again else self._part(item)
+            parts.append(part)
         if len(parts) >= len(before) and all(map(_equal, parts, before)):
             return parts[len(before) :]
         self._parts, self._chain = Parts(), self._start
         return parts
+
+
+def _same_fields(one: Any, other: Any) -> bool:
+    """Whether an object holds what another one does: the very same values, or equal texts.
+
+    A list of tools is put together anew in every round, of the same descriptions and schemas. Equal
+    is not enough for other values: to Python true is 1, and their canonical forms differ.
+    """
+    if type(one) is not dict or type(other) is not dict or len(one) != len(other):
+        return False
+    for name, value in one.items():  # pyright: ignore[reportUnknownVariableType]
+        found = other.get(name, UNDEFINED)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        if found is not value and not (type(found) is type(value) is str and found == value):
+            return False
+    return True
 
 
 def _equal(one: Part, other: Part) -> bool:
