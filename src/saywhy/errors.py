@@ -4,6 +4,8 @@ Four kinds are kept apart, because a caller does something else about each: the 
 in a flow file (`AuthorError`), the caller's misuse (`CallerError`), the outside world failing
 (`OutsideError`, the only kind that is ever retried) and a bug of ours (an assertion). A `Problem`
 is one finding of a check; an error is what stops a run.
+
+Long because every error stands here once, in the order in which the reference lists them.
 """
 
 from __future__ import annotations
