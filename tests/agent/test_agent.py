@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from saywhy.agent.agent import AgentDefinition, Memory, OutputSchema, tools_of
+from saywhy.agent.agent import AgentDefinition, AgentMemory, OutputSchema, tools_of
 from saywhy.agent.instructions.agent_rule import AgentInstruction
 from saywhy.agent.instructions.follow_up import follow
 from saywhy.agent.instructions.rule import InstructionOverride, LLMInstruction
@@ -47,7 +47,7 @@ def test_all_problems_are_told_at_once() -> None:
         instructions=(AgentInstruction("u"), AgentInstruction("u")),
         output_schema=OutputSchema({"type": "objekt"}, injection="nowhere"),
         decision={"when": object()},
-        memory=Memory(object(), durability="never"),
+        memory=AgentMemory(object(), durability="never"),
         overrides={"b": InstructionOverride(suppress=["pii"])},
     )
     assert found == [

@@ -16,15 +16,15 @@ from saywhy.agent.instructions.agent_rule import AgentInstruction
 from saywhy.agent.instructions.check import check_follow_ups
 from saywhy.agent.instructions.override import check_overrides
 from saywhy.agent.instructions.rule import InstructionOverride
+from saywhy.agent.loop.config import MAX_ITERATIONS, NOTHING, AgentLoopConfig, AgentPattern
+from saywhy.agent.slots.strategies import safe_strategy, sliding_window
 from saywhy.agent.tools import AgentTool, agent_tool
 from saywhy.errors import CallerError, DefinitionError, Problem, StateValueError
 from saywhy.tools.schema import compile_schema, explain
-from saywhy.values import FrozenDict, freeze, thaw
+from saywhy.values import freeze, thaw
 
-MAX_ITERATIONS: Final = 10
-"""Rounds of tools in one run, unless something else is said."""
-
-NOTHING: Final = FrozenDict({})
+REMEMBERED: Final = 100
+"""So many of the newest messages the model is handed of a history that a memory keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class OutputSchema:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class AgentMemory:
     """Where the history of conversations is kept, and how much of it the model is handed."""
 
     store: Any
@@ -72,7 +72,7 @@ class AgentDefinition:
     message_strategy: Any = None
     """How much of the history the model is handed, where no memory says it."""
     max_iterations: int = MAX_ITERATIONS
-    pattern: Any = None
+    pattern: AgentPattern = AgentPattern.REGULAR
     instructions: tuple[AgentInstruction, ...] = ()
     decision: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     """What the decision scope begins with, in every run."""
@@ -80,7 +80,7 @@ class AgentDefinition:
         default_factory=dict[str, InstructionOverride]
     )
     """By tool: how its instructions are changed for this agent."""
-    memory: Memory | None = None
+    memory: AgentMemory | None = None
     output_schema: OutputSchema | None = None
     settings: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     """Of every model call: `model`, `temperature`, `max_tokens`, `stop`."""
@@ -116,6 +116,42 @@ class AgentDefinition:
         if errors:
             raise DefinitionError(errors)
         return tuple(found)
+
+    def loop_config(self, model: Any) -> AgentLoopConfig:
+        """What its loop is made of, with the model that it asks."""
+        memory, output = self.memory, self.output_schema
+        form = {} if output is None else {"response_format": output.response_format()}
+        fields: dict[str, Any] = {
+            "provider": model,
+            "system_prompt": self.system if self.prompt_provider is None else self.prompt_provider,
+            "message_strategy": self._strategy(),
+            "tools": self.tools,
+            "tool_provider": self.tool_provider,
+            "max_iterations": self.max_iterations,
+            "pattern": self.pattern,
+            "instructions": self.instructions,
+            "decision": self.decision,
+            "overrides": self.overrides,
+            "settings": {**self.settings, **form},
+            "streaming": self.streaming,
+            "tool_concurrency": self.tool_concurrency,
+            "name": self.name,
+        }
+        if memory is not None:
+            fields |= {
+                "store": memory.store,
+                "conversation_id": memory.conversation_id,
+                "durability": memory.durability,
+                "on_save_error": memory.on_save_error,
+            }
+        return AgentLoopConfig(**{**fields, **self.loop})
+
+    def _strategy(self) -> Any:
+        """How much of the history is handed over: never a call without its result."""
+        if self.memory is None:
+            return None if self.message_strategy is None else safe_strategy(self.message_strategy)
+        given = self.memory.strategy or self.message_strategy
+        return safe_strategy(sliding_window(REMEMBERED) if given is None else given)
 
     def every_tool(self) -> Iterator[AgentTool]:
         """The tools of the agent, then those of its instructions."""
@@ -193,7 +229,7 @@ def _decision(decision: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem(str(error), hint="a decision holds what JSON can hold")
 
 
-def _memory(memory: Memory | None) -> Iterator[Problem]:
+def _memory(memory: AgentMemory | None) -> Iterator[Problem]:
     if memory is None:
         return
     missing = [name for name in ("load", "save") if not callable(getattr(memory.store, name, None))]
@@ -217,6 +253,20 @@ def _doubles(what: str, ids: Iterable[str]) -> Iterator[Problem]:
                 hint="give each an id of its own",
                 flow=one,
             )
+
+
+def pattern_of(given: AgentPattern | str) -> AgentPattern:
+    """The pattern, which may be its name. Raises `CallerError` for another name."""
+    try:
+        return AgentPattern(given.lower() if isinstance(given, str) else given)
+    except ValueError:
+        known = '", "'.join(one.value for one in AgentPattern)
+        raise CallerError(f"there is no pattern {given!r}", hint=f'write "{known}"') from None
+
+
+def output_of(given: OutputSchema | Mapping[str, Any] | None) -> OutputSchema | None:
+    """The form of the answer, which may be the bare schema."""
+    return given if given is None or isinstance(given, OutputSchema) else OutputSchema(given)
 
 
 def tools_of(given: Iterable[Any]) -> tuple[AgentTool, ...]:

@@ -20,7 +20,14 @@ from saywhy.agent.events import (
     TurnStart,
     event_of,
 )
-from saywhy.agent.hooks import LLMCalled, RunFailed, ToolCalled, TurnCompleted, TurnStarted
+from saywhy.agent.hooks import (
+    InstructionsFired,
+    LLMCalled,
+    RunFailed,
+    ToolCalled,
+    TurnCompleted,
+    TurnStarted,
+)
 from saywhy.chart.commit import Commit
 from saywhy.chart.drive import Signal
 from saywhy.runtime.agents.dispatch import Backlog, Dispatch
@@ -99,7 +106,12 @@ class Telling:
     # ------------------------------------------------------------ in between
 
     def signal(self, signal: Signal) -> None:
-        """Something for the screen."""
+        """Something for the screen, or for the recorders."""
+        if signal.kind == "instructions_fired":
+            self.dispatch.tell(
+                "on_instructions_fired", InstructionsFired(**signal.data, **self.about)
+            )
+            return
         event = event_of(signal.kind, signal.data)
         if event is None or isinstance(event, TurnStart | TurnEnd | ErrorEvent):
             return

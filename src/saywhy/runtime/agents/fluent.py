@@ -1,0 +1,114 @@
+"""An agent written step by step. Each step gives a new builder and leaves the old one as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from saywhy.agent.agent import AgentMemory, OutputSchema
+from saywhy.agent.instructions.agent_rule import AgentInstruction
+from saywhy.agent.instructions.rule import InstructionOverride
+from saywhy.agent.loop.config import AgentPattern
+from saywhy.runtime.agents.agent import Agent
+
+
+class AgentBuilder:
+    """What an agent is to be. `build()` makes it; everything wrong is told then, at once."""
+
+    __slots__ = ("_keywords", "_model")
+
+    def __init__(self, model: Any, keywords: Mapping[str, Any]) -> None:
+        self._model = model
+        self._keywords = dict(keywords)
+
+    def __repr__(self) -> str:
+        return f"<AgentBuilder: {', '.join(sorted(self._keywords))}>"
+
+    def system(self, text: str) -> AgentBuilder:
+        """The system prompt."""
+        return self.options(system=text)
+
+    def prompt_provider(self, provider: Any) -> AgentBuilder:
+        """Who gives the system prompt, instead of `system`."""
+        return self.options(prompt_provider=provider)
+
+    def tool(self, tool: Any) -> AgentBuilder:
+        """One more tool."""
+        return self.tools([tool])
+
+    def tools(self, tools: Iterable[Any]) -> AgentBuilder:
+        """More tools."""
+        return self._more("tools", tools)
+
+    def tool_provider(self, provider: Any) -> AgentBuilder:
+        """Who says which tools are offered."""
+        return self.options(tool_provider=provider)
+
+    def max_iterations(self, rounds: int) -> AgentBuilder:
+        """After so many rounds of tools the next reply is the answer."""
+        return self.options(max_iterations=rounds)
+
+    def pattern(self, pattern: AgentPattern | str) -> AgentBuilder:
+        """Whether prompt, tools and instructions are worked out once, or in every round."""
+        return self.options(pattern=pattern)
+
+    def instruction(self, instruction: AgentInstruction) -> AgentBuilder:
+        """One more instruction of the agent."""
+        return self.instructions([instruction])
+
+    def instructions(self, instructions: Iterable[AgentInstruction]) -> AgentBuilder:
+        """More instructions of the agent."""
+        return self._more("instructions", instructions)
+
+    def decision(self, initial: Mapping[str, Any]) -> AgentBuilder:
+        """What the decision begins with in every run."""
+        return self.options(decision=initial)
+
+    def instruction_override(self, tool_id: str, override: InstructionOverride) -> AgentBuilder:
+        """How the rules of a tool are changed; the last word on a tool counts."""
+        before = self._keywords.get("instruction_overrides", {})
+        return self.options(instruction_overrides={**before, tool_id: override})
+
+    def memory(
+        self, store: Any, conversation_id: str = "", strategy: Any = None, **options: Any
+    ) -> AgentBuilder:
+        """Where histories are kept; see `AgentMemory` for the options."""
+        kept = AgentMemory(store, conversation_id, strategy, **options)
+        return self.options(memory=kept)
+
+    def output_schema(
+        self, schema: Mapping[str, Any], name: str = "", injection: str = ""
+    ) -> AgentBuilder:
+        """The form of the answer."""
+        return self.options(output_schema=OutputSchema(schema, name, injection))
+
+    def settings(self, **settings: Any) -> AgentBuilder:
+        """What goes with every call of the model: `model`, `temperature`, `max_tokens`, `stop`."""
+        return self.options(settings={**self._keywords.get("settings", {}), **settings})
+
+    def streaming(self, wanted: bool = True) -> AgentBuilder:
+        """Whether the model is asked for its answer in pieces."""
+        return self.options(streaming=wanted)
+
+    def verbose(self, wanted: bool = True) -> AgentBuilder:
+        """Whether narratives leave nothing out."""
+        return self.options(verbose=wanted)
+
+    def recorder(self, recorder: Any) -> AgentBuilder:
+        """One more that is told what happens."""
+        return self._more("recorders", [recorder])
+
+    def new_id(self, new_id: Callable[[], str] | None) -> AgentBuilder:
+        """Who makes the ids of runs."""
+        return self.options(new_id=new_id)
+
+    def options(self, **keywords: Any) -> AgentBuilder:
+        """Any keywords of `Agent`."""
+        return AgentBuilder(self._model, {**self._keywords, **keywords})
+
+    def build(self) -> Agent:
+        """The agent. Raises `DefinitionError` with every problem there is."""
+        return Agent(self._model, **self._keywords)
+
+    def _more(self, name: str, items: Iterable[Any]) -> AgentBuilder:
+        return self.options(**{name: (*self._keywords.get(name, ()), *items)})

@@ -1,0 +1,296 @@
+"""One run of an agent: from a message, an action or an answer to the next rest of the chart.
+
+It gives the chart what the conversation holds, watches it, and makes of what it came to a result
+and the conversation afterwards. Everything the loop does stands in `agent.loop`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
+
+import msgspec
+
+from saywhy.agent.events import AgentEvent
+from saywhy.agent.instructions.follow_up import ResolvedFollowUp, resolved_runtime
+from saywhy.agent.loop.history import conversation_of
+from saywhy.agent.tool_reply import content_of
+from saywhy.agent.tools import waiting_text
+from saywhy.cancel import CancelToken
+from saywhy.chart.built import Result, RunCancelled, RunOptions, RunTimedOut
+from saywhy.chart.commit import Commit
+from saywhy.chart.cursor import Cursor
+from saywhy.chart.failure import StepFailed
+from saywhy.messages import Message, Span
+from saywhy.models.chat import text_of, tool_message
+from saywhy.runtime.agents.kept import Kept, Paused
+from saywhy.runtime.agents.result import AgentResult
+from saywhy.runtime.agents.telling import About, Telling
+from saywhy.trace.record import Recorder
+from saywhy.trace.trace import Trace
+from saywhy.values import FrozenDict, FrozenList, freeze, raw
+
+if TYPE_CHECKING:
+    from saywhy.runtime.agents.agent import Agent
+
+CANCELLED: Final = "cancelled"
+"""The phase of a run that was stopped from outside."""
+
+
+class StreamSettings(TypedDict, total=False):
+    """What may be said about a run."""
+
+    signal: CancelToken | None
+    """Cancels it when it is cancelled, the call of the model that is on its way included."""
+    timeout: float | None
+    """Seconds that it may take."""
+
+
+class RunSettings(StreamSettings, total=False):
+    """What may be said about a run that nobody looks at piece by piece."""
+
+    on_event: Callable[[AgentEvent], Any] | None
+    """Is told what happens meanwhile. What it raises is logged, and does not reach the run."""
+
+
+class Given(NamedTuple):
+    """What was said about a run."""
+
+    signal: CancelToken | None = None
+    timeout: float | None = None
+    on_event: Callable[[AgentEvent], Any] | None = None
+
+
+class Begin(msgspec.Struct, frozen=True):
+    """What a run begins with."""
+
+    message: Any
+    follow_up: ResolvedFollowUp | None = None
+    """An action to be carried out as it stands."""
+    answer: tuple[Any, ...] = ()
+    """The answer of a person, where a paused run goes on."""
+
+
+class AgentRun:
+    """A run, and afterwards its record."""
+
+    def __init__(self, agent: Agent, kept: Kept, begin: Begin, given: Given) -> None:
+        self.agent = agent
+        self.kept = kept
+        self.begin = begin
+        self.given = given
+        self.resumed: Paused | None = kept.paused if begin.answer else None
+        self.turn = kept.turn if self.resumed else kept.turn + 1
+        self.run_id: str = kept.run_id if self.resumed else agent.new_id()
+        about = About(self.turn, self.run_id, kept.id)
+        self.telling = Telling(about, agent.dispatch, given.on_event)
+        self.recorder = Recorder(agent.redact)
+        self.result: AgentResult | None = None
+        self._come_to: Result | None = None
+        self._last = 0
+
+    # ------------------------------------------------------------ running
+
+    async def go(self) -> tuple[AgentResult, Kept]:
+        """The result, and the conversation after it. Raises what made the run fail."""
+        given = self.given
+        token = CancelToken(timeout=given.timeout, clock=self.agent.clock, parent=given.signal)
+        self.telling.begin(self._words(), resumed=self.resumed is not None)
+        come_to = self._come_to = await self._driven(token)
+        result = self.result = self._result_of(come_to)
+        await self.telling.end(result)
+        return result, self._kept_after(come_to, result)
+
+    def _words(self) -> str:
+        """What was said, or answered, as text."""
+        begin = self.begin
+        return content_of(begin.answer[0]) if begin.answer else text_of(begin.message)
+
+    async def _driven(self, token: CancelToken) -> Result:
+        try:
+            return await self._unless_cancelled(token)
+        except StepFailed as failed:
+            self._come_to = failed.result
+            error = _cause(failed)
+            where = ".".join(failed.path)
+            error.add_note(f"    in run {self.run_id} of {self.agent.name}, at {where}")
+            await self._failed(error)
+            raise error from None
+        except RunCancelled as cancelled:
+            self._come_to = cancelled.result
+            error = self._timed_out(cancelled)
+            await self._failed(error, CANCELLED)
+            raise error from None
+        except Exception as error:
+            await self._failed(error)
+            raise
+
+    async def _unless_cancelled(self, token: CancelToken) -> Result:
+        """What the chart comes to. Cancelling our task closes its frames first, with their reason.
+
+        The chart has a task of its own for that: it could not record its end while it is cancelled.
+        """
+        work = asyncio.ensure_future(self._started(token))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            token.cancel("the task was cancelled")
+            await _ended(work)
+            if not work.cancelled() and isinstance(work.exception(), RunCancelled):
+                cancelled: Any = work.exception()
+                self._come_to = cancelled.result
+            self.telling.fail(RunCancelled(token.reason, self.snapshot()), CANCELLED)
+            raise
+
+    def _started(self, token: CancelToken) -> Coroutine[Any, Any, Result]:
+        options: RunOptions = {
+            "signal": token,
+            "clock": self.agent.clock,
+            "listener": self.telling.signal,
+            "record": self._record,
+        }
+        built = self.agent.built
+        if self.resumed is not None:
+            return built.resume(self.resumed.cursor, self.begin.answer[0], **options)
+        return built.run(self._args(), **options)
+
+    def _args(self) -> dict[str, Any]:
+        kept, begin = self.kept, self.begin
+        open_question = kept.paused
+        args: dict[str, Any] = {
+            "message": begin.message,
+            "history": kept.history if open_question is None else open_question.messages,
+            "turnNumber": self.turn,
+            "runId": self.run_id,
+            "conversationId": kept.id,
+            "strictCalls": kept.strict_calls,
+        }
+        if begin.follow_up is not None:
+            args["followUp"] = begin.follow_up.to_value()
+        elif kept.pending is not None:
+            args["pending"] = kept.pending
+        return args
+
+    def _record(self, commit: Commit) -> None:
+        self._last = commit.seq
+        self.recorder(commit)
+        self.telling.commit(commit)
+
+    def _timed_out(self, cancelled: RunCancelled) -> Exception:
+        signal, timeout = self.given.signal, self.given.timeout
+        if timeout is None or (signal is not None and signal.cancelled):
+            return cancelled
+        return RunTimedOut(timeout, cancelled.result)
+
+    async def _failed(self, error: Exception, phase: str = "") -> None:
+        self.telling.fail(error, phase)
+        await self.telling.settled()
+
+    # ------------------------------------------------------------ what it came to
+
+    def _result_of(self, come_to: Result) -> AgentResult:
+        state = come_to.state
+        paused = come_to.need is not None
+        return AgentResult(
+            content="" if paused else str(state.get("result") or ""),
+            messages=_waiting(come_to) if paused else conversation_of(state),
+            iterations=int(state.get("loopCount") or 0),
+            paused=paused,
+            pause_data=_question(come_to) if paused else None,
+            stop_reason="paused" if paused else str(state.get("stopReason") or "final"),
+            follow_ups=tuple(map(resolved_runtime, state.get("followUps", ()))),
+            decision=state.get("decision", FrozenDict({})),
+            run_id=self.run_id,
+            usage=self.telling.usage,
+        )
+
+    def _kept_after(self, come_to: Result, result: AgentResult) -> Kept:
+        kept = self.kept.but(turn=self.turn, run_id=self.run_id, decision=result.decision)
+        if result.paused:
+            return kept.but(paused=self._paused(come_to, result))
+        state = come_to.state
+        return kept.but(
+            history=result.messages,
+            strict_calls=max(kept.strict_calls, int(state.get("strictCalls") or 0)),
+            pending=state.get("strictFollowUp"),
+            offered=state.get("followUps", FrozenList([])),
+            paused=None,
+        )
+
+    def _paused(self, come_to: Result, result: AgentResult) -> Paused:
+        assert come_to.need is not None
+        assert result.pause_data is not None
+        return Paused(
+            come_to.cursor,
+            self.agent.chart.digest,
+            text_of(self.begin.message),
+            freeze(result.pause_data),
+            freeze(result.messages),
+            result.iterations,
+            self._commits(),
+        )
+
+    # ------------------------------------------------------------ its record
+
+    def _commits(self) -> tuple[Commit, ...]:
+        before = self.resumed.commits if self.resumed is not None else ()
+        return (*before, *self.recorder.kept)
+
+    def snapshot(self) -> Result:
+        """State and record, as receipts are read from."""
+        come_to = self._come_to or Result(Cursor(), ())
+        return Result(come_to.cursor, self._commits(), come_to.need)
+
+    def trace(self) -> Trace:
+        """The record with what was said, masked."""
+        return Trace(self._commits(), self.agent.built.charts, self._said())
+
+    def _said(self) -> list[Message]:
+        hide = self.recorder.redactor.text
+        words = hide(text_of(self.begin.message))
+        said = [Message(1, "user", words, self.turn)]
+        result = self.result
+        if result is not None and not result.paused:
+            content = hide(result.content)
+            spans = (Span(0, len(content), self._last),)
+            said.append(Message(2, "assistant", content, self.turn, spans=spans))
+        return said
+
+
+async def _ended(work: asyncio.Task[Any]) -> None:
+    """Come back once `work` is over, however often somebody wants us to stop waiting."""
+    while not work.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait({work})
+
+
+def _cause(failed: StepFailed) -> Exception:
+    """What a stage raised, however deep in mounted charts it stood."""
+    error = failed.error
+    while isinstance(error, StepFailed):
+        error = error.error
+    return error
+
+
+def _waiting(come_to: Result) -> FrozenList:
+    """The conversation while a person is asked: the open questions stand as such in it."""
+    state, top = come_to.cursor.state, come_to.cursor.top
+    done: Any = raw(state.get(top.scope, "toolMessages")) or []
+    parsed: Any = raw(state.get(top.scope, "parsedResponse"))
+    answered = {message["tool_call_id"]: message for message in done}
+    results = [
+        answered.get(call["id"])
+        or tool_message(waiting_text(str(call["arguments"].get("question", ""))), call["id"])
+        for call in parsed["toolCalls"]
+    ]
+    return conversation_of(come_to.state).appended(*results)
+
+
+def _question(come_to: Result) -> Mapping[str, Any]:
+    need = come_to.need
+    args: Any = {} if need is None else need.args
+    return FrozenDict(
+        {"question": args.get("question", ""), "tool_call_id": args.get("toolCallId", "")}
+    )

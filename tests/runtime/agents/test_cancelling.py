@@ -1,0 +1,259 @@
+"""Promise: a run may be cancelled at any await; nothing is left behind but its record.
+
+The same run is stopped at each of the places where it waits: in the model's stream, in a tool, in
+the prompt provider, in the store. The places are counted by a run that nobody stops.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from saywhy.agent.tools import define_tool
+from saywhy.cancel import CancelToken
+from saywhy.chart.built import RunCancelled, RunTimedOut
+from saywhy.models.provider import Ask, ModelReply
+from saywhy.runtime.agents.agent import Agent
+from saywhy.runtime.agents.result import AgentResult
+from saywhy.testing.clock import FakeClock
+from saywhy.trace.trace import Trace
+from tests.runtime.agents.models import GatedStream, Gates, Replies, call, calls, says
+
+
+class GatedStore:
+    """Keeps histories behind a gate; what a cancelled `save` was given is not kept."""
+
+    def __init__(self, gates: Gates) -> None:
+        self.gates = gates
+        self.kept: dict[str, Any] = {}
+
+    async def load(self, conversation_id: str) -> Any:
+        await self.gates.pass_one()
+        return self.kept.get(conversation_id)
+
+    async def save(self, conversation_id: str, messages: Any) -> None:
+        await self.gates.pass_one()
+        self.kept[conversation_id] = messages
+
+
+class Scene:
+    """An agent each of whose parts waits at gates."""
+
+    def __init__(self, gates: Gates, *, with_store: bool = False) -> None:
+        self.gates = gates
+        self.model = GatedStream(
+            gates,
+            calls(call("a", "1"), call("b", "2"), text="let me see"),
+            says("all is well"),
+        )
+        self.store = GatedStore(gates)
+        builder = (
+            Agent.create(self.model)
+            .prompt_provider(self.prompt)
+            .tools([self.tool("a"), self.tool("b")])
+            .streaming()
+        )
+        self.agent = (builder.memory(self.store, "c1") if with_store else builder).build()
+
+    async def prompt(self, context: Any) -> str:
+        await self.gates.pass_one()
+        return "Be brief."
+
+    def tool(self, id: str) -> Any:
+        async def handler(arguments: Any) -> str:
+            await self.gates.pass_one()
+            return f"r{id}"
+
+        return define_tool(id, "A tool.", {}, handler)
+
+
+def steps(trace: Trace) -> list[tuple[str, str, str]]:
+    """The steps that were made, but for the closing of frames."""
+    return [(one.flow, one.node, one.phase) for one in trace if one.phase != "closed"]
+
+
+def others() -> set[asyncio.Task[Any]]:
+    """The tasks besides the test's own."""
+    return asyncio.all_tasks() - {asyncio.current_task()}
+
+
+async def undisturbed(with_store: bool) -> tuple[int, Trace]:
+    """How many places a run waits at, and its whole record."""
+    scene = Scene(Gates(), with_store=with_store)
+    result = await scene.agent.run("go")
+    assert result.content == "alliswell"
+    return scene.gates.passed, scene.agent.trace
+
+
+Stop = Callable[[Gates, Scene], Any]
+
+
+async def by_signal(gates: Gates, scene: Scene) -> str:
+    signal = CancelToken()
+    gates.then = lambda: signal.cancel("the user hung up")
+    with pytest.raises(RunCancelled) as caught:
+        await scene.agent.run("go", signal=signal)
+    assert caught.value.reason == "the user hung up"
+    return "the user hung up"
+
+
+async def by_task(gates: Gates, scene: Scene) -> str:
+    task = asyncio.ensure_future(scene.agent.run("go"))
+    gates.then = task.cancel
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    return "the task was cancelled"
+
+
+async def by_leaving(gates: Gates, scene: Scene) -> str:
+    left = asyncio.Event()
+    gates.then = left.set
+    pieces = scene.agent.stream("go")
+
+    async def listen() -> None:
+        async for _ in pieces:
+            pass
+
+    listening = asyncio.ensure_future(listen())
+    await left.wait()
+    listening.cancel()
+    await asyncio.gather(listening, return_exceptions=True)
+    await pieces.aclose()
+    return "the task was cancelled"
+
+
+@pytest.mark.parametrize("with_store", [False, True])
+@pytest.mark.parametrize("stop", [by_signal, by_task, by_leaving])
+async def test_cancelled_at_every_await(stop: Any, with_store: bool) -> None:
+    """No task and no stream is left, the history is as before, the record goes up to there."""
+    places, whole = await undisturbed(with_store)
+    assert places >= 10
+    for at in range(1, places + 1):
+        gates = Gates(at)
+        scene = Scene(gates, with_store=with_store)
+        reason = await stop(gates, scene)
+        where = f"at place {at} of {places}"
+        assert gates.passed == at, where
+        assert not others(), where
+        assert scene.model.open == 0, where
+        assert scene.agent.get_messages() == [], where
+        assert scene.store.kept == {}, where
+        made = steps(scene.agent.trace)
+        assert made == steps(whole)[: len(made)], where
+        assert made, where
+        last = scene.agent.trace.commit(scene.agent.trace.last)
+        assert last.phase == "closed", where
+        assert reason in str(last.facts), where
+
+
+async def test_after_a_cancelled_run_the_next_one_goes_well() -> None:
+    """The conversation is free again at once."""
+    gates = Gates(4)
+    scene = Scene(gates)
+    await by_signal(gates, scene)
+    scene.model.left[:] = [says("back")]
+    assert (await scene.agent.run("again")).content == "back"
+    assert [one["content"] for one in scene.agent.get_messages()] == ["Be brief.", "again", "back"]
+
+
+async def test_leaving_a_stream_cancels_the_run() -> None:
+    """`break` is enough: nothing goes on behind the caller's back."""
+    scene = Scene(Gates())
+    async for event in scene.agent.stream("go"):
+        if event.type == "token":  # type: ignore[union-attr]
+            break
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert not others()
+    assert scene.model.open == 0
+    assert scene.agent.get_messages() == []
+
+
+async def test_a_stream_ends_with_the_result() -> None:
+    """Events as they come, then what `run` would have given."""
+    scene = Scene(Gates())
+    pieces = [piece async for piece in scene.agent.stream("go")]
+    assert isinstance(pieces[-1], AgentResult)
+    kinds = [piece.type for piece in pieces[:-1]]  # type: ignore[union-attr]
+    assert kinds == [
+        "turn_start",
+        "llm_start",
+        "token",
+        "token",
+        "token",
+        "llm_end",
+        "tool_start",
+        "tool_end",
+        "tool_start",
+        "tool_end",
+        "llm_start",
+        "token",
+        "token",
+        "token",
+        "llm_end",
+        "turn_end",
+    ]
+
+
+class Hangs:
+    """Never answers; knows whether it was told to stop."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+
+    async def ask(self, ask: Ask) -> ModelReply:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.stopped = True
+        raise AssertionError("nobody sets it")
+
+
+async def test_a_timeout_reaches_the_call_in_flight() -> None:
+    """The model is told to stop, and the run says how long it was given."""
+    model = Hangs()
+    agent = Agent(model, clock=FakeClock())
+    events: list[dict[str, Any]] = []
+    with pytest.raises(RunTimedOut) as caught:
+        await agent.run("hi", timeout=5, on_event=lambda event: events.append(event.to_value()))
+    assert str(caught.value) == "the run took longer than 5 seconds and was cancelled"
+    assert model.stopped
+    assert not others()
+    assert events[-1] == {
+        "type": "error",
+        "phase": "cancelled",
+        "message": "the run took longer than 5 seconds and was cancelled",
+    }
+
+
+async def test_a_signal_that_is_cancelled_already() -> None:
+    """Nobody is asked at all."""
+    model = Replies("x")
+    signal = CancelToken()
+    signal.cancel("too late")
+    agent = Agent(model)
+    with pytest.raises(RunCancelled, match=r"^cancelled: too late$"):
+        await agent.run("hi", signal=signal)
+    assert model.asked == []
+    assert agent.get_messages() == []
+
+
+async def test_tools_are_handed_the_token() -> None:
+    """A handler that asks for its context can look whether anybody still wants it."""
+    seen: list[CancelToken] = []
+
+    async def handler(arguments: Any, context: Any) -> str:
+        seen.append(context.signal)
+        signal.cancel("enough")
+        await asyncio.sleep(60)
+        return "never"
+
+    signal = CancelToken()
+    agent = Agent(Replies(calls(call("a"))), tools=[define_tool("a", "A.", {}, handler)])
+    with pytest.raises(RunCancelled, match=r"^cancelled: enough$"):
+        await agent.run("go", signal=signal)
+    assert [token.reason for token in seen] == ["enough"]
+    assert not others()
