@@ -69,6 +69,8 @@ def test_nan_is_refused(number: float) -> None:
     """It would read like null, which is another request."""
     with pytest.raises(CallerError, match="has no canonical form, so nothing that holds it can"):
         canon(raw(freeze({"temperature": number})))
+    with pytest.raises(CallerError, match="a number that is none has no canonical form"):
+        canon(raw(freeze({"temperature": number, "stop": "\ud83d"})))
 
 
 @pytest.mark.parametrize("run_id", ["run-1", "läufe", "x" * 200])

@@ -46,19 +46,35 @@ def canon(value: Any) -> bytes:
     try:
         return _ENCODER.encode(value)
     except UnicodeEncodeError:  # half of a surrogate pair, which only a JavaScript text may hold
-        tree = msgspec.to_builtins(value) if isinstance(value, msgspec.Struct) else value
+        return _with_surrogates(value)
+
+
+def _with_surrogates(value: Any) -> bytes:
+    tree = msgspec.to_builtins(value) if isinstance(value, msgspec.Struct) else value
+    try:
         text = json.dumps(
-            tree, default=_extra, ensure_ascii=False, separators=(",", ":"), sort_keys=True
+            tree,
+            default=_extra,
+            ensure_ascii=False,
+            separators=(",", ":"),
+            sort_keys=True,
+            allow_nan=False,
         )
-        return text.encode("utf-8", "surrogatepass")
+    except ValueError as error:
+        raise _refused("a number that is none") from error
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _refused(what: Any) -> CallerError:
+    return CallerError(
+        f"{what} has no canonical form, so nothing that holds it can get a receipt",
+        hint="hand the model null, or the number as text",
+    )
 
 
 def _extra(value: Any) -> Any:
     if isinstance(value, NonFinite):
-        raise CallerError(
-            f"{float(value)} has no canonical form, so nothing that holds it can get a receipt",
-            hint="hand the model null, or the number as text",
-        )
+        raise _refused(float(value))
     kind = type(value)
     if kind is FrozenList or (kind is FrozenDict and len(value) != 1):
         return value.raw
