@@ -118,6 +118,7 @@ ALLOWED = {
     ("chart/drive.py", "asyncio"): "drive() is the one function of the core that awaits answers",
     ("flows/load.py", "pathlib"): "the one file of the core that opens the author's files",
     ("host/hedge.py", "asyncio"): "hedge() awaits two functions of the host, and nothing else",
+    ("agent/loop/answers.py", "asyncio"): "who answers what a loop asks awaits models and tools",
     ("agent/slots/awaiting.py", "asyncio"): "all_of() awaits what resolvers give, side by side",
 }
 """Exceptions to CORE, each with its reason."""

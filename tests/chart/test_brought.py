@@ -247,7 +247,7 @@ def waiting(log: list[str]) -> Built:
             raise
 
     b = Builder("slow")
-    b.stage(id="before")(lambda s: s.__setattr__("seen", s.env.signal is not None))
+    b.stage(id="before")(lambda s: s.__setattr__("seen", "signal" in s.env))
     b.pausable(id="ask", answers=slow)(lambda s: "?").resume(lambda s, answer: answer)
     b.stage(id="after")(lambda s: log.append("after"))
     return b.build()

@@ -29,6 +29,9 @@ class Running:
     charts: Charts
     env: Mapping[str, Any]
     clock: Clock
+    watched: bool = False
+    """Whether what is being answered is cancelled with the run; else an answerer that wants to heed
+    `env["signal"]` has to."""
     kept: dict[Any, Any] = field(default_factory=dict[Any, Any])
     """What answerers want to find again later in the same run: open connections, counters."""
 

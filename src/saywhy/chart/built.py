@@ -103,10 +103,11 @@ class RunOptions(TypedDict, total=False):
     timeout: float | None
     """Seconds until the run is cancelled; None: never."""
     signal: CancelToken | None
-    """Cancels the run. Without it, `env["signal"]` does; stages find either one there."""
+    """Cancels the run. Without it, `env["signal"]` does."""
     propagate_signal: bool
-    """Whether the signal cancels what is being answered as well, a model call say, which it does
-    unless told. False: that is waited for, and then the run ends."""
+    """Whether the signal cancels what is being answered as well, a model call say, and is found in
+    `env` by stages; it is unless told. False: what was asked is waited for, then the run ends; to
+    cancel a model call all the same, put a signal into `env`."""
     answerers: Mapping[str, Answerer]
     """By kind of need: who answers it. `task` and `timer` are answered unless replaced here, and
     so is what a stage brings its own answerer for."""
@@ -228,14 +229,15 @@ class _Execution:
         self.signals = Signals(options.get("listener"))
         env, emit = dict(options.get("env") or {}), self.signals.emitter()
         self.signal = options.get("signal") or env.get("signal")
-        if self.signal is not None:
+        self.propagate = self.signal is not None and options.get("propagate_signal", True)
+        if self.propagate:
             env.setdefault("signal", self.signal)
         beside = list(options.get("beside", ()))
         others = [chart for one in beside for chart in one.charts]
         self.stages = stages_of([built, *beside], env, emit) if beside else built.stages(env, emit)
         self.language = _joined(self.stages.language(), options.get("language"))
         self.charts = Charts([*options.get("charts", ()), *others, *built.charts])
-        self.running = Running(cursor, self.charts, env, self.clock)
+        self.running = Running(cursor, self.charts, env, self.clock, self.propagate)
         own: dict[str, Answerer] = {"task": self._task, "timer": self._timer}
         self.answerers = {**own, **options.get("answerers", {})}
 
@@ -256,9 +258,8 @@ class _Execution:
 
     async def _watched(self, work: Awaitable[Need | None], signal: CancelToken) -> Need | None:
         """The run until its end, or until the signal is cancelled."""
-        propagate = self.options.get("propagate_signal", True)
         try:
-            return await (watched(work, signal) if propagate else work)
+            return await (watched(work, signal) if self.propagate else work)
         except Stopped:
             self._cancel(signal.reason)
             raise RunCancelled(signal.reason, self._result(None)) from None

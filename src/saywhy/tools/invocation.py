@@ -48,6 +48,8 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True):
     tool: str = ""
     attempt: int = 1
     clock: Clock | None = None
+    signal: Any = None
+    """The `CancelToken` of the run that calls, where it has one: for what takes long."""
     moment: float | None = None
     """The time an expression is evaluated for; a tool is called at the time of its clock."""
 

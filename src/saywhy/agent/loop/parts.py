@@ -1,0 +1,224 @@
+"""The stages of a loop, made once for a chart, whichever form that has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from saywhy.agent.instructions.book import RuleBook
+from saywhy.agent.instructions.subflow import OUTPUTS as INSTRUCTION_OUTPUTS
+from saywhy.agent.instructions.subflow import subflow_of
+from saywhy.agent.loop.answers import ToolAnswers, model_answers
+from saywhy.agent.loop.assembling import assemble, assemble_messages
+from saywhy.agent.loop.calling import Calling, parse
+from saywhy.agent.loop.calls import ToolCalls
+from saywhy.agent.loop.config import AgentLoopConfig, AgentLoopSeedOptions, RoutingBranch
+from saywhy.agent.loop.finishing import commit_stage, final_stage
+from saywhy.agent.loop.rounds import OUTPUTS, build_tool_calls
+from saywhy.agent.loop.routing import FINAL, TOOLS, decide_route, own_route
+from saywhy.agent.loop.seeding import Seeding
+from saywhy.agent.loop.slots import MESSAGES, PROMPT, MessagesSlot, prompt_slot, tools_slot
+from saywhy.agent.loop.slots import TOOLS as TOOLS_OUT
+from saywhy.agent.loop.toolbox import Toolbox
+from saywhy.chart.build import Builder, Choice, Script
+from saywhy.chart.built import Built
+from saywhy.chart.merge import Merge
+
+PROMPT_SLOT: Final = "sf-system-prompt"
+MESSAGES_SLOT: Final = "sf-messages"
+TOOLS_SLOT: Final = "sf-tools"
+SLOTS: Final = (PROMPT_SLOT, MESSAGES_SLOT, TOOLS_SLOT)
+
+MOST_PASSES: Final = 1_000_000
+"""The bound of the loop edge; what ends a loop is its limit on rounds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One slot: its mount, its stage, and what it writes."""
+
+    id: str
+    name: str
+    stage_id: str
+    describe: str
+    function: Callable[[Any], Any]
+    outputs: tuple[str, ...]
+
+    def fill(self, script: Script) -> None:
+        """Put the slot's stage on a line."""
+        name = "".join(part.title() for part in self.stage_id.split("-"))
+        script.stage(id=self.stage_id, name=name, describe=self.describe)(self.function)
+
+
+class Parts:
+    """Everything a form of the loop puts in order."""
+
+    def __init__(self, config: AgentLoopConfig, options: AgentLoopSeedOptions) -> None:
+        self.config = config
+        self.book = RuleBook(config.instructions)
+        self.box = Toolbox(config, self.book)
+        self.calls = ToolCalls(config, self.box)
+        self.answers = ToolAnswers(config, self.box)
+        self.seeding = Seeding(config, options, self.calls)
+        self.slots = self._slots()
+
+    def _slots(self) -> dict[str, Slot]:
+        config = self.config
+        slots = (
+            Slot(
+                PROMPT_SLOT,
+                "SystemPrompt",
+                "resolve-prompt",
+                "Resolve the system prompt",
+                prompt_slot(config),
+                PROMPT,
+            ),
+            Slot(
+                MESSAGES_SLOT,
+                "Messages",
+                "apply-strategy",
+                "Choose the messages that the model is handed",
+                MessagesSlot(config).stage(),
+                MESSAGES,
+            ),
+            Slot(
+                TOOLS_SLOT,
+                "Tools",
+                "resolve-tools",
+                "Resolve the tools that are offered",
+                tools_slot(config, self.box),
+                TOOLS_OUT,
+            ),
+        )
+        return {slot.id: slot for slot in slots}
+
+    # ------------------------------------------------------------ stages, in the order of a run
+
+    def seed(self, chart: Script) -> None:
+        """`seed`"""
+        stage = chart.pausable(
+            self.seeding.first,
+            id="seed",
+            name="Seed",
+            describe="Initialize the state of the run",
+            asks="tool",
+            errors="data",
+            answers=self.answers,
+        )
+        stage.resume(self.seeding.second)
+
+    def instructions(self, chart: Script, id: str) -> bool:
+        """The sub-chart that judges the agent's instructions; whether there is one."""
+        if not self.config.instructions:
+            return False
+        built = subflow_of(self.book, id=f"{self.config.id}/{id}")
+        chart.mount(built, id=id, name="InstructionsToLLM", over=True, outputs=INSTRUCTION_OUTPUTS)
+        return True
+
+    def mount_slots(self, chart: Script) -> None:
+        """The slots, one after the other, each a sub-chart."""
+        for slot in self.slots.values():
+            inner = Builder(slot.name, id=f"{self.config.id}/{slot.id}")
+            slot.fill(inner)
+            chart.mount(inner, id=slot.id, name=slot.name, over=True, outputs=slot.outputs)
+
+    def assemble_prompt(self, chart: Script) -> None:
+        """`assemble-prompt`"""
+        describe = "Put the system prompt before the messages"
+        chart.stage(id="assemble-prompt", name="AssemblePrompt", describe=describe)(assemble)
+
+    def message_api(self, chart: Script) -> None:
+        """`message-api`"""
+        describe = "Assemble the request for the model"
+        chart.stage(id="message-api", name="MessageAPI", describe=describe)(assemble_messages)
+
+    def call_llm(self, chart: Script, *, parses: bool) -> None:
+        """`call-llm`"""
+        calling = Calling(self.config, parses=parses)
+        stage = chart.pausable(
+            calling.first,
+            id="call-llm",
+            name="CallLLM",
+            describe="Ask the model",
+            asks="model",
+            errors="data",
+            answers=model_answers(self.config),
+        )
+        stage.resume(calling.second)
+
+    def parse_response(self, chart: Script) -> None:
+        """`parse-response`"""
+        describe = "Read the answer of the model"
+        chart.stage(id="parse-response", name="ParseResponse", describe=describe)(parse)
+
+    def route(self, chart: Script, id: str, back: str, finish: Callable[[Script], None]) -> None:
+        """The decider and its branches. Those that go on go to `back`; "" for where they meet."""
+        routing = self.config.routing
+        if routing is not None:
+            choice = chart.decider(
+                own_route(routing),
+                id=routing.decider_id,
+                name=routing.decider_name,
+                describe=routing.description,
+            )
+            for branch in routing.branches:
+                self._own_branch(choice, branch, back, finish)
+            return
+        describe = "Route to the tools or to the end"
+        choice = chart.decider(decide_route, id=id, name="RouteResponse", describe=describe)
+        tools = choice.branch(TOOLS)
+        self._mount_tools(tools)
+        if back:
+            tools.loop_to(back, max_iter=MOST_PASSES)
+        finish(choice.branch(FINAL))
+
+    def _mount_tools(self, script: Script) -> None:
+        built = build_tool_calls(
+            self.calls,
+            self.answers,
+            concurrency=self.config.tool_concurrency,
+            id=f"{self.config.id}/{TOOLS}",
+        )
+        outputs = {name: name for name in OUTPUTS}
+        outputs |= {"messages": "toolMessages"}
+        merge: dict[str, Any] = {"messages": Merge.APPEND}
+        if self.config.store is not None and self.config.message_strategy is not None:
+            outputs["fullMessages"] = "toolMessages"
+            merge["fullMessages"] = Merge.APPEND
+        script.mount(built, id=TOOLS, name="ExecuteTools", over=True, outputs=outputs, merge=merge)
+
+    def _own_branch(
+        self, choice: Choice, branch: RoutingBranch, back: str, finish: Callable[[Script], None]
+    ) -> None:
+        content = branch.content() if branch.lazy else branch.content
+        script = choice.branch(branch.id)
+        if isinstance(content, Built | Builder):
+            script.mount(
+                content,
+                id=branch.id,
+                over=branch.inputs is None,
+                inputs=branch.inputs,
+                outputs=branch.outputs,
+                merge=branch.merge or None,
+            )
+        elif content is not None:
+            script.stage(id=branch.id)(content)
+        elif branch.id == TOOLS:
+            self._mount_tools(script)
+        if branch.ends:
+            finish(script)
+        elif back:
+            script.loop_to(back, max_iter=MOST_PASSES)
+
+    def final(self, script: Script) -> None:
+        """`final`"""
+        describe = "Take the model's last message as the answer"
+        script.stage(id=FINAL, name="Finalize", describe=describe)(final_stage(self.config))
+
+    def commit_memory(self, script: Script) -> None:
+        """`commit-memory`"""
+        describe = "Keep the history"
+        script.stage(id="commit-memory", name="CommitMemory", describe=describe)(
+            commit_stage(self.config)
+        )

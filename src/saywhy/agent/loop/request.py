@@ -1,0 +1,43 @@
+"""The request of a model call, rebuilt from the state it was asked from.
+
+What is asked is small: which call, in which scope. The request itself stands in that scope, so
+nothing is copied to ask, and a record of the state is a record of what was handed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from saywhy.agent.loop.state import EMPTY, NOTHING
+from saywhy.chart.cursor import Cursor
+from saywhy.chart.outcome import Need
+from saywhy.models.provider import CHAT, Ask
+from saywhy.values import UNDEFINED, FrozenList, seal
+
+Lookup = Callable[[str], Any]
+"""Name of a variable → its value, `UNDEFINED` or None where there is none."""
+
+
+def request_of(cursor: Cursor, need: Need) -> Ask:
+    """The request that `need`, of kind `model`, asks for. Shares the values of the state."""
+    scope, state = str(need.args["scope"]), cursor.state
+    return ask_from(lambda name: state.get(scope, name))
+
+
+def ask_from(held: Lookup | Mapping[str, Any]) -> Ask:
+    """The request that these variables make up."""
+    find: Lookup = held.get if isinstance(held, Mapping) else held
+    system = find("assembledSystem")
+    messages = find("assembledMessages")
+    if messages is None or messages is UNDEFINED:
+        messages = find("messages")
+    messages, tools, settings = seal(messages), seal(find("toolDescriptions")), find("settings")
+    return Ask(
+        CHAT,
+        system if isinstance(system, str) and system else None,
+        messages if type(messages) is FrozenList else EMPTY,
+        tools if type(tools) is FrozenList and len(tools) else None,
+        seal(settings) if settings and settings is not UNDEFINED else NOTHING,
+        stream=find("streaming") is True,
+    )

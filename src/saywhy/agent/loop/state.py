@@ -1,0 +1,73 @@
+"""How stages of a loop look at the state: whole values, shared and never copied.
+
+A list of messages that is read as a view would be looked at message by message; here it is one
+value, noted as one read, and appending to it costs the same however long it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from saywhy.chart.view import args_of, sight_of
+from saywhy.values import UNDEFINED, FrozenDict, FrozenList, freeze, raw
+
+EMPTY: Final = FrozenList([])
+NOTHING: Final = FrozenDict({})
+
+
+def look(s: Any, name: str, default: Any = None) -> Any:
+    """A variable, frozen and noted as read; `default` where there is none."""
+    sight = sight_of(s)
+    value = sight.scope.read((sight.owner, name))
+    return default if value is UNDEFINED else value
+
+
+def glance(s: Any, name: str, default: Any = None) -> Any:
+    """Like `look`, not noted: for housekeeping that causes nothing."""
+    sight = sight_of(s)
+    value = sight.scope.peek((sight.owner, name))
+    return default if value is UNDEFINED else value
+
+
+def given(s: Any, name: str, default: Any = None) -> Any:
+    """What the chart was run with, frozen and noted as read."""
+    sight = sight_of(s)
+    scope, owner = sight.scope, args_of(sight)
+    if not scope.has(owner, name):
+        return default
+    return scope.read((owner, name))
+
+
+def write(s: Any, name: str, value: Any) -> None:
+    """Put a value under a name."""
+    sight = sight_of(s)
+    sight.scope.set((sight.owner, name), value)
+
+
+def append(s: Any, name: str, item: Any) -> None:
+    """Put an item at the end of a list; a missing one begins here."""
+    sight = sight_of(s)
+    sight.scope.append((sight.owner, name), item)
+
+
+def facts(s: Any) -> dict[str, Any]:
+    """What is told of this step besides reads and writes."""
+    return sight_of(s).scope.facts
+
+
+def tell(s: Any, name: str, value: Any) -> None:
+    """Add to a list in the facts of this step."""
+    facts(s).setdefault(name, []).append(value)
+
+
+def frozen_messages(messages: Any) -> FrozenList:
+    """Messages as a list of the state."""
+    if type(messages) is FrozenList:
+        return messages
+    frozen: FrozenList = freeze(list(messages or ()), ("messages",))
+    return frozen
+
+
+def plain_tree(value: Any) -> Any:
+    """The tree inside a frozen value, to be put into another one. Not to be changed."""
+    return raw(value)
