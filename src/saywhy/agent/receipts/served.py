@@ -14,10 +14,10 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from saywhy.agent.receipts.log import ModelCall, Snapshot, calls_of, receipts_in
+from saywhy.agent.loop.request import ask_from
+from saywhy.agent.receipts.log import END_STATE, ModelCall, Snapshot, calls_of, receipts_in
 from saywhy.agent.receipts.mint import NEVER, Handed, Minter, handed
 from saywhy.agent.receipts.receipt import Part, Receipt
-from saywhy.agent.receipts.request import handed_at
 from saywhy.agent.receipts.stored import Unreadable
 from saywhy.errors import CallerError
 from saywhy.trace.rebuild import doubt_in
@@ -26,7 +26,7 @@ from saywhy.values import FrozenDict
 Verdict = Literal["verified", "mismatch", "unverifiable", "absent"]
 
 SOURCES: Final = {
-    "system": ("assembledSystem", "systemPrompt"),
+    "system": ("assembledSystem",),
     "messages": ("assembledMessages", "messages"),
     "tools": ("toolDescriptions",),
     "params": ("settings",),
@@ -62,8 +62,8 @@ class Unread(msgspec.Struct, frozen=True):
 
     part: str
     reason: str
-    """`redacted` or `cut` in the record; `start`: it begins later; `end-state`: only the end of the
-    run is known, and calls came after this one; `secret-salt-missing`; `no-canonical-form`."""
+    """`redacted` or `cut` in the record; `start`: it begins later; `end-state`: only the
+    value at the end of the run is known; `secret-salt-missing`; `no-canonical-form`."""
 
 
 class Served(msgspec.Struct, frozen=True):
@@ -139,7 +139,7 @@ class _Verifying:
 
     def of(self, call: ModelCall) -> Served:
         receipt = call.receipt
-        view = _view(handed_at(call), call)
+        view = _view(ask_from(call.variables), call)
         if receipt is None:
             absence = Absence("no-receipt-on-chart", "no-receipt-committed")
             return Served(view, None, "absent", absence)
@@ -172,14 +172,16 @@ def _view(request: Handed, call: ModelCall) -> View:
     if isinstance(receipt, Receipt) and _known_from_the_end(call, "messages"):
         # The list only grows: what it began with is what the call saw, and the hashes tell.
         messages = messages[: len(receipt.messages)]
-    params = request.settings
+    params: Any = request.settings
+    if not isinstance(params, Mapping):  # masked as a whole
+        params = FrozenDict({})
     if not NEVER.isdisjoint(params):
         params = FrozenDict(handed(params))
     return View(request.system, messages, request.tools, params)
 
 
 def _known_from_the_end(call: ModelCall, slot: str) -> bool:
-    return bool(call.final) or any(call.doubts.get(name) == "start" for name in SOURCES[slot])
+    return bool(call.final) or any(call.doubts.get(name) == END_STATE for name in SOURCES[slot])
 
 
 # ------------------------------------------------------------------ comparing
@@ -232,7 +234,7 @@ def _differing_in(
 def _doubt(call: ModelCall, slot: str, content: Any) -> str:
     """Why a part may differ without anybody having changed it; empty for no reason."""
     if call.final == "older" and slot != "messages":
-        return "end-state"
+        return END_STATE
     found = [call.doubts[name] for name in SOURCES[slot] if call.doubts.get(name)]
     if not found:
         return ""
