@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from saywhy.errors import CallerError, ModelError, OutsideError, SaywhyError
-from saywhy.models.provider import Ask, Piece
+from saywhy.models.provider import Ask, Piece, TextPiece
 from saywhy.values import same, tagged, untagged
 
 Record: TypeAlias = dict[str, Any]
@@ -112,6 +112,8 @@ def _shown(value: Any, begin: int) -> str:
 
 def piece_tree(piece: Piece, after_ms: float) -> dict[str, Any]:
     """A piece as plain JSON."""
+    if isinstance(piece, TextPiece):  # nearly all are
+        return {"type": "text", "text": piece.text, "after_ms": after_ms}
     return {**tagged(piece), "after_ms": after_ms}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -90,12 +90,22 @@ class Budget:
                 f"{_NAME}: cost needs prices, or nobody knows what a call costs",
                 hint='prices={"a-model": (0.5, 1.5)}, in and out, for a million tokens each',
             )
-        self._spent = Spent()
+        self._calls = self._tokens_in = self._tokens_out = self._uncounted = 0
+        self._cost = self._seconds = 0.0
+        self._unpriced: list[str] = []
 
     @property
     def spent(self) -> Spent:
         """What was used so far."""
-        return self._spent
+        return Spent(
+            self._calls,
+            self._tokens_in,
+            self._tokens_out,
+            self._cost,
+            self._seconds,
+            self._uncounted,
+            tuple(self._unpriced),
+        )
 
     @contextmanager
     def applied(self) -> Generator[Budget]:
@@ -115,19 +125,19 @@ class Budget:
         And `CallerError` where it could not be told what the model of this name costs, or one that
         was asked before.
         """
-        limits, spent = self.limits, self._spent
+        limits = self.limits
         for what, limit, used in (
-            ("calls", limits.calls, spent.calls),
-            ("tokens", limits.tokens, spent.tokens),
-            ("cost", limits.cost, spent.cost),
-            ("seconds", limits.seconds, spent.seconds),
+            ("calls", limits.calls, self._calls),
+            ("tokens", limits.tokens, self._tokens_in + self._tokens_out),
+            ("cost", limits.cost, self._cost),
+            ("seconds", limits.seconds, self._seconds),
         ):
             if limit is not None and used >= limit:
                 raise BudgetExceeded(what, limit, used)
         if limits.cost is None:
             return
         is_unpriced = bool(name) and self._prices.find(name) is None
-        unpriced = name if is_unpriced else next(iter(spent.unpriced), "")
+        unpriced = name if is_unpriced else next(iter(self._unpriced), "")
         if unpriced:
             raise CallerError(
                 f'the budget has no price for the model "{unpriced}"',
@@ -136,44 +146,36 @@ class Budget:
 
     def begin(self) -> Account:
         """Count a call."""
-        self._add(calls=1)
+        self._calls += 1
         return Account()
 
     def seconds_left(self) -> float | None:
         """Seconds that may still be waited; None: no limit."""
         limit = self.limits.seconds
-        return None if limit is None else max(0.0, limit - self._spent.seconds)
+        return None if limit is None else max(0.0, limit - self._seconds)
 
     def waited(self, seconds: float) -> None:
         """So long was waited for a model."""
-        self._add(seconds=seconds)
+        self._seconds += seconds
 
     def used(self, account: Account, tokens_in: int, tokens_out: int) -> None:
         """A call has used so much up to now."""
-        more_in, more_out = tokens_in - account.tokens_in, tokens_out - account.tokens_out
+        self._tokens_in += tokens_in - account.tokens_in
+        self._tokens_out += tokens_out - account.tokens_out
         account.tokens_in, account.tokens_out, account.was_told = tokens_in, tokens_out, True
-        self._add(tokens_in=more_in, tokens_out=more_out)
 
     def end(self, account: Account, names: tuple[str, ...]) -> None:
         """A call has ended; `names` are what its model is called, the likeliest first."""
         if not account.was_told:
-            self._add(uncounted=1)
+            self._uncounted += 1
             return
         prices = self._prices.of(names)
         if prices is not None:
-            self._add(cost=cost_of(prices, account.tokens_in, account.tokens_out))
+            self._cost += cost_of(prices, account.tokens_in, account.tokens_out)
             return
         named = next((name for name in names if name), "") if self._prices else ""
-        if named and named not in self._spent.unpriced:
-            self._spent = msgspec.structs.replace(
-                self._spent, unpriced=(*self._spent.unpriced, named)
-            )
-
-    def _add(self, **more: Any) -> None:
-        spent = self._spent
-        self._spent = msgspec.structs.replace(
-            spent, **{name: getattr(spent, name) + value for name, value in more.items()}
-        )
+        if named and named not in self._unpriced:
+            self._unpriced.append(named)
 
 
 class Around(msgspec.Struct, frozen=True):
