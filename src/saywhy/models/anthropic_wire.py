@@ -30,6 +30,7 @@ from saywhy.models.wire import (
     no_answer,
     nonsense,
     refused,
+    text_in,
     too_short,
 )
 from saywhy.values import thaw
@@ -154,7 +155,7 @@ def pieces_of_message(made: Any, ask: Ask, who: str, size: int) -> Iterator[Piec
     if not isinstance(content, list):
         raise nonsense(who, PROVIDER, "it has no content")
     blocks = Blocks(ask, who, size)
-    blocks.model = made.model or ""
+    blocks.model = text_in(made.model)
     blocks.count(made.usage)
     for block in content:
         blocks.open(block)
@@ -185,7 +186,7 @@ class Blocks:
         """What one event of a stream adds."""
         match event.type:
             case "message_start":
-                self.model = event.message.model or ""
+                self.model = text_in(event.message.model)
                 yield self.count(event.message.usage)
             case "content_block_start":
                 self.open(event.content_block)
@@ -207,22 +208,22 @@ class Blocks:
     def told(self) -> Iterator[Piece]:
         """What the beginning of a block says already."""
         if self._block.type == "text" and self._block.text:
-            yield TextPiece(self._block.text)
+            yield TextPiece(text_in(self._block.text))
         elif self._block.type == "thinking" and self._block.thinking:
-            self._parts.append(self._block.thinking)
+            self._parts.append(text_in(self._block.thinking))
             yield ThinkingPiece(self._block.thinking)
 
     def _delta(self, delta: Any) -> Iterator[Piece]:
         match delta.type:
             case "text_delta":
-                yield TextPiece(delta.text)
+                yield TextPiece(text_in(delta.text))
             case "thinking_delta":
-                self._parts.append(delta.thinking)
+                self._parts.append(text_in(delta.thinking))
                 yield ThinkingPiece(delta.thinking)
             case "signature_delta":
                 self._block.signature = delta.signature
             case "input_json_delta":
-                self._parts.append(delta.partial_json)
+                self._parts.append(text_in(delta.partial_json))
             case _:
                 pass
 
@@ -258,7 +259,7 @@ class Blocks:
         ):
             count = getattr(usage, name, None)
             if count is not None:
-                self._usage[name] = count
+                self._usage[name] = int(count)
         known = dict(self._usage)
         out = known.pop("output_tokens", 0)
         return UsagePiece(sum(known.values()), out)

@@ -27,6 +27,7 @@ from saywhy.models.wire import (
     cut_off,
     no_answer,
     refused,
+    text_in,
     too_short,
 )
 from saywhy.values import dumps, thaw
@@ -183,14 +184,14 @@ def pieces_of_completion(made: Any, ask: Ask, who: str, size: int | None = None)
     thought = _thought(message)
     if thought:
         yield ThinkingPiece(thought)
-    if message.content:
-        yield TextPiece(message.content)
+    if text := text_in(message.content):
+        yield TextPiece(text)
     ids = CallIds(ask)
     calls = [_piece(ids, call.id, call.function, call) for call in _functions(message.tool_calls)]
     yield from calls
     if made.usage is not None:
         yield _usage(made.usage)
-    yield _stop(choice.finish_reason or "stop", bool(calls), made.model or "", ask, who, size)
+    yield _stop(choice.finish_reason or "stop", bool(calls), text_in(made.model), ask, who, size)
 
 
 def _functions(calls: Sequence[Any] | None) -> list[Any]:
@@ -216,7 +217,7 @@ def _thought(holder: Any) -> str:
 
 
 def _usage(usage: Any) -> UsagePiece:
-    return UsagePiece(usage.prompt_tokens or 0, usage.completion_tokens or 0)
+    return UsagePiece(int(usage.prompt_tokens or 0), int(usage.completion_tokens or 0))
 
 
 def _stop(
@@ -245,7 +246,7 @@ class Chunks:
 
     def read(self, chunk: Any) -> Iterator[Piece]:
         """What one chunk adds."""
-        self._model = getattr(chunk, "model", None) or self._model
+        self._model = text_in(getattr(chunk, "model", None)) or self._model
         for choice in (getattr(chunk, "choices", None) or ())[:1]:
             self._is_empty = False
             self._reason = getattr(choice, "finish_reason", None) or self._reason
@@ -255,10 +256,10 @@ class Chunks:
             thought = _thought(delta)
             if thought:
                 yield ThinkingPiece(thought)
-            if delta.content:
-                yield TextPiece(delta.content)
+            if text := text_in(delta.content):
+                yield TextPiece(text)
             if delta.refusal:
-                self._refusal.append(delta.refusal)
+                self._refusal.append(text_in(delta.refusal))
             for part in delta.tool_calls or ():
                 self._fragment(part)
         usage = getattr(chunk, "usage", None)

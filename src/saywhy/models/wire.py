@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
-from saywhy.errors import ModelError, SaywhyError
+from saywhy.errors import SHOWN_REPLY, ModelError, SaywhyError
 from saywhy.models.chat import text_of
 from saywhy.models.failures import cut_off, failure_of, told_by
 from saywhy.models.provider import Ask, ToolCallPiece
@@ -79,6 +79,13 @@ def call_from_text(
     return ToolCallPiece(call_id, name if isinstance(name, str) else "", found, raw, vendor)
 
 
+def text_in(found: object) -> str:
+    """Text that a server gave; empty for null. Raises `TypeError` for what is no text."""
+    if found is None or isinstance(found, str):
+        return found or ""
+    raise TypeError(f"{type(found).__name__} in place of text")
+
+
 def _read(text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_refused)
@@ -130,6 +137,10 @@ def as_model_errors(
         raise translate(error) or _other(error, who, provider) from error
 
 
+_UNREADABLE: Final = (ValueError, TypeError, AttributeError, LookupError)
+"""JSON and UTF-8 that are none, and JSON of another shape than the vendor's."""
+
+
 def _other(error: Exception, who: str, provider: str) -> ModelError:
     """An error that is not of the vendor's package, but perhaps of the one below it."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
@@ -137,7 +148,7 @@ def _other(error: Exception, who: str, provider: str) -> ModelError:
         return timed_out(who, provider)
     if kinds & {"TransportError", "StreamError"}:
         return cut_off(who, provider, error)
-    if isinstance(error, ValueError):  # JSON and UTF-8 that are none
+    if isinstance(error, _UNREADABLE):
         return nonsense(who, provider, told_by(error))
     known = failure_of(error, provider)
     return ModelError(f"{who}: {known}", code=known.code, provider=provider)
@@ -156,8 +167,10 @@ def unreachable(who: str, provider: str, error: BaseException) -> ModelError:
 
 def nonsense(who: str, provider: str, why: str) -> ModelError:
     """The error for an answer that cannot be read."""
+    shown = " ".join(why.split())
+    shown = shown if len(shown) <= SHOWN_REPLY else shown[:SHOWN_REPLY] + " …"
     return ModelError(
-        f"{who} gave an answer that cannot be read: {why}", code="server", provider=provider
+        f"{who} gave an answer that cannot be read: {shown}", code="server", provider=provider
     )
 
 
