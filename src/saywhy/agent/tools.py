@@ -9,12 +9,14 @@ are offered when is `slots`; making the calls of a reply in order is the loop's.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
 from saywhy.agent.tool_handler import with_model
+from saywhy.agent.tool_reply import ToolReply
+from saywhy.chart.built import Built
 from saywhy.errors import CallerError, DefinitionError, Problem, did_you_mean
 from saywhy.tools.effect import Effect
 from saywhy.tools.function_tool import FunctionTool
@@ -47,6 +49,20 @@ class LLMToolDescription(msgspec.Struct, frozen=True):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class ChartRun:
+    """A chart that carries out the calls of a tool, in the same run: a flow, another agent."""
+
+    chart: str
+    """Digest, id or name."""
+    reply: Callable[[Any], ToolReply]
+    """What the value it returned comes to for the model."""
+    given: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+    """The arguments of a call → what the chart is given."""
+    built: Built | None = None
+    """The chart itself, where it comes along; None: whoever runs the agent has it."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class AgentTool:
     """A tool and the instructions that speak about what it gives."""
@@ -57,6 +73,8 @@ class AgentTool:
     """The schema as it is shown; a tool made elsewhere is shown its own."""
     asks_human: bool = False
     """A call of it is a question to a person: the run pauses."""
+    runs: ChartRun | None = None
+    """What carries its calls out instead of a function."""
 
     @property
     def id(self) -> str:
@@ -171,7 +189,7 @@ def agent_tool(given: Any, *, instructions: Iterable[Any] = ()) -> AgentTool:
         if not added:
             return given
         every = (*given.instructions, *added)
-        return AgentTool(given.tool, every, given.input_schema, given.asks_human)
+        return replace(given, instructions=every)
     if isinstance(given, FunctionTool):
         given = tool_from_definition(given.raw, function=given.function)
     if not isinstance(given, Tool):

@@ -31,14 +31,18 @@ from saywhy.agent.tool_reply import (
     not_found,
     reply_with,
 )
-from saywhy.agent.tools import ASK_HUMAN, AgentTool
-from saywhy.chart.outcome import Answer, Need
+from saywhy.agent.tools import ASK_HUMAN, AgentTool, ChartRun
+from saywhy.chart.outcome import Answer, Invoke, Need
+from saywhy.chart.view import sight_of
 from saywhy.models.chat import tool_message
 from saywhy.tools.tool_result import ToolResult
 from saywhy.values import FrozenDict, same, thaw
 
 SHOWN_ARGUMENTS: Final = 200
 """So many characters of arguments that are no JSON object stand in the message about them."""
+
+Asks = Need | Invoke
+"""What a call waits for: somebody outside, or a chart that is run for it."""
 
 Call = Mapping[str, Any]
 """`id`, `name` and `arguments`, as in a message; `raw` where those were no JSON object."""
@@ -62,7 +66,7 @@ class ToolCalls:
 
     # ------------------------------------------------------------ before
 
-    def begin(self, s: Any, call: Call) -> Need | ToolReply:
+    def begin(self, s: Any, call: Call) -> Asks | ToolReply:
         """Say that the call begins; what has to be asked, or the reply where nothing has to be."""
         self.started(s, call)
         return self.plan(s, call)
@@ -73,7 +77,7 @@ class ToolCalls:
         started = {"tool_name": call["name"], "tool_call_id": call["id"], "args": arguments}
         s.emit("tool_start", started)
 
-    def plan(self, s: Any, call: Call) -> Need | ToolReply:
+    def plan(self, s: Any, call: Call) -> Asks | ToolReply:
         """What has to be asked, or the reply where nothing has to be."""
         name, arguments = call["name"], FrozenDict(call["arguments"])
         tool = self.found(s, name)
@@ -84,6 +88,9 @@ class ToolCalls:
         check = _checked(call, tool)
         if not check.valid:
             return invalid_input(tool.id, check)
+        run = self._run_of(tool)
+        if run is not None:
+            return Invoke(run.chart, run.given(arguments))
         if tool.asks_human:
             question = str(arguments.get("question", ""))
             asked = FrozenDict({"question": question, "toolCallId": call["id"]})
@@ -94,7 +101,21 @@ class ToolCalls:
         """Who carries out a call of `name`."""
         return self.box.find(name, lambda variable: look(s, variable))
 
+    def _run_of(self, tool: AgentTool) -> ChartRun | None:
+        """The chart that carries its calls out, where there is one."""
+        carried_by = self.config.carried_by
+        return tool.runs or (carried_by(tool) if carried_by is not None else None)
+
     # ------------------------------------------------------------ after
+
+    def reply_of(self, s: Any, call: Call, answer: Answer) -> ToolReply:
+        """What came of a call that `begin` asked for."""
+        asked = sight_of(s).scope.asked
+        if asked is None or asked.kind != "call" or answer.error is not None:
+            return reply_from(answer)
+        tool = self.found(s, call["name"])
+        run = self._run_of(tool) if isinstance(tool, AgentTool) else None
+        return reply_from(answer) if run is None else run.reply(answer.value)
 
     def settle(self, s: Any, call: Call, reply: ToolReply, latency_ms: float = 0) -> Any:
         """The message for the model; what the rules make of the reply is done and told."""

@@ -12,6 +12,7 @@ from saywhy.agent.instructions.evaluate import InstructionOrder
 from saywhy.agent.instructions.match import ConditionMatcher, default_condition_matcher
 from saywhy.agent.instructions.render import InstructionTemplate
 from saywhy.agent.instructions.rule import InstructionOverride
+from saywhy.agent.tools import AgentTool, ChartRun
 from saywhy.errors import DefinitionError, Problem
 from saywhy.values import FrozenDict
 
@@ -125,6 +126,8 @@ class AgentLoopConfig:
     model_timeout_ms: float = 0
     tool_concurrency: int = 1
     """So many calls of one reply are made at the same time."""
+    carried_by: Callable[[AgentTool], ChartRun | None] | None = None
+    """A chart of the host's that carries out the calls of a tool, questions to people included."""
     routing: RoutingConfig | None = None
     get_run_id: Callable[[], str | None] | None = None
     """The id of the run about to be made, where the run is given none. Without, no receipts."""

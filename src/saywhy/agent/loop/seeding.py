@@ -12,7 +12,7 @@ from typing import Any, Final
 from saywhy.agent.instructions.follow_up import ResolvedFollowUp, resolved_runtime
 from saywhy.agent.instructions.pending import attempt, pending_from
 from saywhy.agent.instructions.subflow import matched_text
-from saywhy.agent.loop.calls import Call, ToolCalls, latency_of, reply_from
+from saywhy.agent.loop.calls import Asks, Call, ToolCalls, latency_of
 from saywhy.agent.loop.config import SUBFLOW_MESSAGE_KEY, AgentLoopConfig, AgentLoopSeedOptions
 from saywhy.agent.loop.history import closed, has_system
 from saywhy.agent.loop.state import (
@@ -25,7 +25,7 @@ from saywhy.agent.loop.state import (
     write,
 )
 from saywhy.agent.tools import AgentTool
-from saywhy.chart.outcome import Answer, Need
+from saywhy.chart.outcome import Answer
 from saywhy.models.chat import assistant_message, text_of, user_message
 from saywhy.values import FrozenDict, FrozenList, freeze, raw
 
@@ -43,7 +43,7 @@ class Seeding:
         self.options = options
         self.calls = calls
 
-    def first(self, s: Any) -> Need | None:
+    def first(self, s: Any) -> Asks | None:
         """Write what a run begins with."""
         config = self.config
         self.calls.strict = None
@@ -91,7 +91,7 @@ class Seeding:
         if run_id:
             s.runId = str(run_id)
 
-    def _strict(self, s: Any, said: str) -> Need | None:
+    def _strict(self, s: Any, said: str) -> Asks | None:
         follow_up = self._due(s, said)
         if follow_up is None:
             return None
@@ -111,7 +111,7 @@ class Seeding:
         s.strictCalls = number
         write(s, "strictCall", FrozenDict(call))
         made = self.calls.begin(s, call)
-        if isinstance(made, Need):
+        if isinstance(made, Asks):
             return made
         append(s, "messages", self.calls.settle(s, call, made))
         return None
@@ -151,7 +151,8 @@ class Seeding:
         s.matchedInstructions = matched_text(result.matched_ids)
 
     def _settle(self, s: Any, call: Call, answer: Answer) -> None:
-        message = self.calls.settle(s, call, reply_from(answer), latency_of(answer))
+        reply = self.calls.reply_of(s, call, answer)
+        message = self.calls.settle(s, call, reply, latency_of(answer))
         append(s, "messages", message)
 
 
