@@ -93,7 +93,7 @@ def test_an_error_is_written_down() -> None:
             "status_code": 429,
             "retry_after": 0.0,
         },
-        {"type": "ValueError", "message": "odd", "kind": "outside"},
+        {"type": "ValueError", "message": "odd", "kind": "model", "code": "unknown"},
         {"type": "CallerError", "message": "you", "kind": "caller"},
     ]
     assert len(kept[0]["pieces"]) == 1

@@ -159,7 +159,8 @@ def test_values_that_json_lacks_survive() -> None:
         ),
         (ModelError("b"), ModelError),
         (CallerError("c", hint="h"), CallerError),
-        (ConnectionError("d"), OutsideError),
+        (OutsideError("d"), ModelError),
+        (ConnectionError("e"), ModelError),
     ],
 )
 def test_errors_come_back_as_what_they_are_to_a_caller(error: Exception, kind: type[Any]) -> None:

@@ -16,7 +16,8 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from saywhy.errors import CallerError, ModelError, OutsideError, SaywhyError
+from saywhy.errors import CallerError, ModelError, SaywhyError
+from saywhy.models.failures import failure_of, told_by
 from saywhy.models.provider import Ask, Piece, TextPiece
 from saywhy.values import same, tagged, untagged
 
@@ -124,18 +125,16 @@ def piece_of(tree: Mapping[str, Any]) -> Piece:
 
 def error_tree(error: Exception) -> dict[str, Any]:
     """An error as plain JSON: what a caller can see of it."""
-    tree: dict[str, Any] = {"type": type(error).__name__, "message": str(error)}
+    tree: dict[str, Any] = {"type": type(error).__name__, "message": told_by(error)}
     if isinstance(error, SaywhyError) and error.hint:
         tree["hint"] = error.hint
-    if isinstance(error, ModelError):
-        fields = ("code", "provider", "status_code", "retry_after")
-        found = {name: getattr(error, name) for name in fields}
-        return {
-            **tree,
-            "kind": "model",
-            **{name: value for name, value in found.items() if value not in (None, "")},
-        }
-    return {**tree, "kind": "caller" if isinstance(error, CallerError) else "outside"}
+    if isinstance(error, CallerError):
+        return {**tree, "kind": "caller"}
+    failure = failure_of(error)
+    fields = ("code", "provider", "status_code", "retry_after")
+    found = {name: getattr(failure, name) for name in fields}
+    told = {name: value for name, value in found.items() if value not in (None, "")}
+    return {**tree, "kind": "model", **told}
 
 
 def error_of(tree: Mapping[str, Any]) -> Exception:
@@ -143,8 +142,6 @@ def error_of(tree: Mapping[str, Any]) -> Exception:
     message, hint = str(tree.get("message", "")), str(tree.get("hint", ""))
     if tree.get("kind") == "caller":
         return CallerError(message, hint=hint)
-    if tree.get("kind") != "model":
-        return OutsideError(message, hint=hint)
     return ModelError(
         message,
         code=tree.get("code", "unknown"),

@@ -76,9 +76,17 @@ def test_what_may_pass_is_tried_again(code: Any) -> None:
     assert waits([ModelError("no", code=code)], GOOD) == ("hello", [0.5])
 
 
-def test_other_errors_are_raised_at_once() -> None:
+@pytest.mark.parametrize("error", [ValueError("bug"), CallerError("odd"), OSError("disk")])
+def test_other_errors_are_raised_at_once(error: Exception) -> None:
     """Nobody knows whether they pass."""
-    assert waits([ValueError("bug")]) == ("ValueError: bug", [])
+    assert waits([error]) == (f"{type(error).__name__}: {error}", [])
+
+
+@pytest.mark.parametrize("error", [ConnectionError("gone"), TimeoutError("late")])
+def test_a_network_that_fails_may_pass(error: Exception) -> None:
+    """A provider of somebody's own raises these; the last one is raised as it is."""
+    assert waits([error], GOOD) == ("hello", [0.5])
+    assert waits([error]) == (f"{type(error).__name__}: {error}", [0.5, 1])
 
 
 def test_the_models_own_wish_is_kept_to() -> None:

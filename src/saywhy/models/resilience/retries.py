@@ -15,6 +15,7 @@ import msgspec
 
 from saywhy.clock import Clock, SystemClock
 from saywhy.errors import CallerError, ModelError
+from saywhy.models.failures import failure_of
 from saywhy.models.provider import Ask, Piece, Provider
 from saywhy.models.resilience.arguments import a_provider, number, whole
 from saywhy.models.resilience.wrapper import Attempts, Wrapper
@@ -68,11 +69,12 @@ class Retrying(Wrapper):
                     async for piece in pieces:
                         yield piece
                 return
-            except ModelError as error:
+            except Exception as error:
+                failure = failure_of(error)
                 number += 1
-                if attempts.given or not error.retryable or number > self._attempts:
+                if attempts.given or not failure.retryable or number > self._attempts:
                     raise
-                wait = self._waits.before(number, ask, error)
+                wait = self._waits.before(number, ask, failure)
                 if wait is None:
                     raise
             await self._clock.sleep(wait)
@@ -90,6 +92,7 @@ def with_retries(
 ) -> Retrying:
     """Ask up to `attempts` times, while the error is a `ModelError` that is `retryable`.
 
+    A `TimeoutError` or `ConnectionError` of a provider that raises those counts as one.
     `backoff` seconds lie before the second attempt, twice as many before each further one; or it is
     a function of the number of attempts so far. The model's own `retry_after` is kept to; where it,
     or the wait, is more than `longest_wait`, the error is raised at once. `jitter`, from 0 to 1, is

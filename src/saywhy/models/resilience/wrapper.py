@@ -11,7 +11,8 @@ from contextlib import aclosing
 from typing import Any, Final
 
 from saywhy.errors import ModelError
-from saywhy.models.provider import Ask, Gathered, Piece, Provider, StopPiece, UsagePiece, pieces_of
+from saywhy.models.failures import cut_off
+from saywhy.models.provider import Ask, Piece, Provider, StopPiece, UsagePiece, pieces_of
 
 
 class Wrapper:
@@ -42,7 +43,7 @@ async def whole_answer(provider: Provider, ask: Ask) -> AsyncGenerator[Piece, No
             stopped = stopped or isinstance(piece, StopPiece)
             yield piece
     if not stopped:
-        Gathered().reply()  # raises what everybody raises for half an answer
+        raise cut_off("the model", "")
 
 
 class Attempts:
