@@ -102,8 +102,10 @@ def served_at(
 ) -> Served:
     """What the model was handed at the n-th call, from 1, and whether its receipt agrees.
 
-    Where several runs stand in one record, `run` counts the calls of one. `secret_salt` is needed
-    where the receipts were minted with one. Never raises for what is missing.
+    `snapshot` is what a run has come to, its `Trace`, its commits in order, or the variables of its
+    state; of these alone only the end is known. Where several runs stand in one record, `run`
+    counts the calls of one. `secret_salt` is needed where the receipts were minted with one. Never
+    raises for what is missing.
     """
     call = _nth(snapshot, n, run)
     if call is None:
