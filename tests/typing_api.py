@@ -11,11 +11,15 @@ from saywhy import (
     Engine,
     FlowExecutionError,
     HeldTurn,
+    InstructionContext,
+    InstructionOverride,
+    LLMInstruction,
     MemoryStore,
     Policy,
     Problem,
     Reply,
     Report,
+    ResolvedInstruction,
     SaywhyError,
     Session,
     SqliteStore,
@@ -23,8 +27,16 @@ from saywhy import (
     Trace,
     TurnReply,
     Variable,
+    apply_decisions,
+    apply_instruction_overrides,
+    define_instruction,
+    evaluate_agent_instructions,
+    evaluate_instructions,
+    follow,
     load_tools,
+    process_instructions,
     quick,
+    quick_bind,
     tool,
     why,
 )
@@ -178,3 +190,29 @@ async def hosted(system: str, user: str, schema: str | None = None, request: Any
     assert_type(choice, FlowChoice)
     assert_type(from_parameter_answers(request, choice.flow_name, {}), dict[str, Any])
     return choice.reply({})
+
+
+def sort_out(decision: Any, ctx: InstructionContext) -> None:
+    decision.status = ctx.content.status
+
+
+def instructions(ctx: InstructionContext) -> list[ResolvedInstruction]:
+    """Conditions, actions and `decide` need no annotations; what they look at may be anything."""
+    rules = [
+        LLMInstruction("kind", when=lambda c: c.content["status"] == "denied", text="Be kind."),
+        LLMInstruction("why", follow_up=quick_bind("trace", ["id"], strict=True), priority=-1),
+        LLMInstruction("all", follow_up=follow("all", lambda c: {"n": len(c.content)}, "All")),
+        LLMInstruction("sort", decide=sort_out, safety=True),
+    ]
+    override = InstructionOverride(suppress=["why"], replace={"kind": {"text": "Be brief."}})
+    changed = apply_instruction_overrides(rules, override)
+    assert_type(changed, list[LLMInstruction])
+    done = process_instructions("{}", changed, ctx, instruction_budget=100)
+    assert_type(done.content, str)
+    decided = apply_decisions(done.fired, {"status": None}, ctx)
+    denied = define_instruction(
+        "denied", active_when=lambda d: d.status == "denied", prompt="Help."
+    )
+    active = evaluate_agent_instructions([denied], decided.decision)
+    assert_type(active.prompt_injections, tuple[str, ...])
+    return evaluate_instructions(rules, ctx)

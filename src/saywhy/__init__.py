@@ -36,8 +36,10 @@ if TYPE_CHECKING:
         define_instruction,
         evaluate_agent_instructions,
     )
+    from saywhy.agent.instructions.book import RuleBook
     from saywhy.agent.instructions.check import check_follow_ups
     from saywhy.agent.instructions.context import InstructionContext, PreviewContext
+    from saywhy.agent.instructions.decision import apply_decisions
     from saywhy.agent.instructions.evaluate import InstructionOrder, evaluate_instructions
     from saywhy.agent.instructions.follow_up import (
         FollowUpBinding,
@@ -225,6 +227,7 @@ __all__ = [
     "RequiredSetFailed",
     "ResolvedFollowUp",
     "ResolvedInstruction",
+    "RuleBook",
     "RunCancelled",
     "RunFailed",
     "RunTimedOut",
@@ -260,6 +263,7 @@ __all__ = [
     "Usage",
     "UsagePiece",
     "Variable",
+    "apply_decisions",
     "apply_instruction_overrides",
     "build_instructions_to_llm_subflow",
     "check_follow_ups",
@@ -350,6 +354,7 @@ _HOMES = {
     "Report": "saywhy.runtime.validation",
     "ResolvedFollowUp": "saywhy.agent.instructions.follow_up",
     "ResolvedInstruction": "saywhy.agent.instructions.rule",
+    "RuleBook": "saywhy.agent.instructions.book",
     "RunCancelled": "saywhy.chart.built",
     "RunFailed": "saywhy.agent.hooks",
     "RunTimedOut": "saywhy.chart.built",
@@ -379,6 +384,7 @@ _HOMES = {
     "Usage": "saywhy.runtime.agents.result",
     "UsagePiece": "saywhy.models.provider",
     "Variable": "saywhy.trace.why",
+    "apply_decisions": "saywhy.agent.instructions.decision",
     "apply_instruction_overrides": "saywhy.agent.instructions.override",
     "build_instructions_to_llm_subflow": "saywhy.agent.instructions.subflow",
     "check_follow_ups": "saywhy.agent.instructions.check",
