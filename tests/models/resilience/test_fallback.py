@@ -58,6 +58,19 @@ def test_a_host_decides_what_is_worth_it() -> None:
     assert told(failing("a", "rate_limit"), Steps(GOOD), **only_busy) == ("hello", ["0→1 a"])
 
 
+def test_a_question_that_raises() -> None:
+    """Its error is raised, and the model's own stands behind it; nobody else is asked."""
+    other = Steps(GOOD)
+
+    def should(error: Exception) -> bool:
+        raise RuntimeError("no rule")
+
+    with pytest.raises(RuntimeError, match="no rule") as raised:
+        asyncio.run(taken(with_fallback([failing("a"), other], should)))
+    assert str(raised.value.__context__) == "a"
+    assert other.asked == []
+
+
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
