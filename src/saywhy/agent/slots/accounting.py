@@ -7,16 +7,22 @@ through from the start. The state keeps the figures between rounds (`messagesSee
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import msgspec
 
 from saywhy.agent.receipts.canon import Salt
 from saywhy.agent.slots.composed import Sources, counted
-from saywhy.agent.slots.record import InjectionRecord, content_hash, message_record, summary_of
+from saywhy.agent.slots.record import (
+    INJECTED,
+    content_hash,
+    message_record,
+    source_of,
+    summary_of,
+)
 from saywhy.models.chat import text_of
-from saywhy.values import FrozenDict, FrozenList, raw, thaw
+from saywhy.values import FrozenDict, FrozenList, raw
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -30,39 +36,63 @@ class Seen(msgspec.Struct, frozen=True):
     @classmethod
     def from_value(cls, value: Any) -> Seen:
         """The figures as the state holds them; none where it does not."""
-        tree: Any = thaw(raw(value))
-        return cls(tree["count"], tree["last"], tree["sources"]) if tree else cls()
+        tree: Any = raw(value)
+        return cls(tree["count"], tree["last"], raw(tree["sources"])) if tree else _NONE
 
     def to_value(self) -> FrozenDict:
         """The figures as the state holds them."""
         return FrozenDict({"count": self.count, "last": self.last, "sources": self.sources})
 
 
-def account(
-    messages: FrozenList, seen: Seen, salt: Salt | None, evidence: dict[str, Any] | None = None
-) -> tuple[list[InjectionRecord], Seen]:
-    """The records of what is new, and the figures with it counted in.
+_NONE: Final = Seen()
 
-    `evidence` has more to say about a message, by its mark.
+
+def account(
+    current: FrozenList,
+    prepared: FrozenList,
+    seen: Seen,
+    salt: Salt | None,
+    evidence: Mapping[str, Mapping[str, Any]],
+) -> tuple[list[dict[str, Any]], Seen]:
+    """The records of what is new in `prepared`, and the figures with it counted in.
+
+    `current` is what the strategy was given, and has grown from what the slot held before.
+    `evidence` has more to say about messages that were put in, by their mark.
     """
-    items = messages.raw
-    start = seen.count if _has_grown(items, seen, salt) else 0
-    end = len(items)
+    items, given = prepared.raw, current.raw
+    start = seen.count if _has_grown(given, seen, salt) else 0
+    # A copy that can be counted on, and that no state holds yet.
+    sources = {name: list(raw(tally)) for name, tally in seen.sources.items()} if start else {}
+    if prepared is current:
+        fresh = [(at, items[at]) for at in range(start, len(items))]
+    else:
+        old = {id(one) for one in given[:start]}
+        fresh = [(at, one) for at, one in enumerate(items) if id(one) not in old]
+        kept = {id(one) for one in items}
+        for one in given[:start]:
+            if id(one) not in kept:
+                _take_off(one, sources)
+    last = len(items) - 1
     records = [
         message_record(
-            items[at],
-            at,
-            latest=at == end - 1,
-            salt=salt,
-            **(evidence or {}).get(str(items[at].get("injected", "")), {}),
+            one, at, latest=at == last, salt=salt, **evidence.get(one.get(INJECTED, ""), {})
         )
-        for at in range(start, end)
+        for at, one in fresh
     ]
-    sources = counted(
-        records, {name: list(one) for name, one in seen.sources.items()} if start else {}
-    )
-    last = records[-1].content_hash if records else seen.last if start else ""
-    return records, Seen(end, last, sources)
+    newest = ""
+    if fresh and fresh[-1][0] == last:
+        newest = records[-1]["contentHash"]
+    elif items:
+        newest = content_hash(salt, "message", items[last])
+    return records, Seen(len(items), newest, counted(records, sources))
+
+
+def _take_off(message: Any, sources: Sources) -> None:
+    """Count a message no more that was left out."""
+    tally = sources.get(source_of(message)[0])
+    if tally is not None:
+        tally[0] -= 1
+        tally[1] -= len(text_of(message.get("content")))
 
 
 def _has_grown(items: Sequence[Any], seen: Seen, salt: Salt | None) -> bool:
@@ -72,7 +102,10 @@ def _has_grown(items: Sequence[Any], seen: Seen, salt: Salt | None) -> bool:
     return content_hash(salt, "message", items[seen.count - 1]) == seen.last
 
 
-def left_out(before: Sequence[Any], after: Sequence[Any]) -> list[str]:
+def left_out(before: FrozenList, after: FrozenList) -> list[str]:
     """The beginnings of messages that were there before and are not any more."""
-    kept = {id(one) for one in after}
-    return [summary_of(text_of(one.get("content"))) for one in before if id(one) not in kept]
+    if before is after:
+        return []
+    kept = {id(one) for one in after.raw}
+    gone = [one for one in before.raw if id(one) not in kept]
+    return [summary_of(text_of(one.get("content"))) for one in gone]

@@ -11,9 +11,9 @@ from typing import Any, Final, TypeAlias
 
 from saywhy.agent.receipts.canon import Salt
 from saywhy.agent.slots.injection import Evaluated
-from saywhy.agent.slots.record import InjectionRecord, SlotName
+from saywhy.agent.slots.record import SlotName
 from saywhy.chart.view import Env, View, sight_of
-from saywhy.values import FrozenDict, FrozenList
+from saywhy.values import UNDEFINED, FrozenDict, FrozenList
 
 COMPOSED: Final = "slotComposed"
 """Variable of a slot's chart that holds it."""
@@ -45,35 +45,40 @@ def salt_in(salt: SaltOf | None, s: View) -> Salt | None:
 
 
 def frozen_in(s: View, name: str) -> Any:
-    """A variable as it is kept, None where there is none. Noted as read."""
-    found = s.get(name)
-    return found.__frozen__() if hasattr(type(found), "__frozen__") else found
+    """A variable as it is kept, None where there is none. Noted as one read, whatever it holds."""
+    sight = sight_of(s)
+    found = sight.scope.read((sight.owner, name))
+    return None if found is UNDEFINED else found
 
 
 def list_in(s: View, name: str) -> FrozenList:
     """A variable that is a list, or an empty one."""
     found = frozen_in(s, name)
-    return found if type(found) is FrozenList else FrozenList([])
+    return found if type(found) is FrozenList else _EMPTY
+
+
+_EMPTY: Final = FrozenList([])
 
 
 def number_in(s: View, name: str, default: int) -> int:
     """A variable that is a number."""
-    found = s.get(name)
-    return found if isinstance(found, int) else default
+    found = frozen_in(s, name)
+    return found if type(found) is int else default
 
 
-def counted(records: Iterable[InjectionRecord], into: Sources) -> Sources:
+def put(s: View, name: str, value: Any) -> None:
+    """Write a variable; a frozen value as it is."""
+    sight = sight_of(s)
+    sight.scope.set((sight.owner, name), value)
+
+
+def counted(records: Iterable[Mapping[str, Any]], into: Sources) -> Sources:
     """By source: pieces and characters, those of `records` added to what is there."""
     for one in records:
-        tally = into.setdefault(one.source, [0, 0])
+        tally = into.setdefault(one["source"], [0, 0])
         tally[0] += 1
-        tally[1] += one.chars
+        tally[1] += one["chars"]
     return into
-
-
-def listed(records: Iterable[InjectionRecord]) -> FrozenList:
-    """Records as a value of the state."""
-    return FrozenList([one.to_value().raw for one in records])
 
 
 def compose(
@@ -103,9 +108,9 @@ def compose(
     if evaluated is not None and (evaluated.active or evaluated.skipped):
         noted["active"] = [one.injection.id for one in evaluated.active]
         noted["skipped"] = [list(one) for one in evaluated.skipped]
-    s[COMPOSED] = noted
+    put(s, COMPOSED, FrozenDict(noted))
 
 
 def unchanged(s: View, slot: SlotName, iteration: int) -> None:
     """Note that the slot holds what it held before."""
-    s[COMPOSED] = FrozenDict({"slot": slot, "iteration": iteration, "unchanged": True})
+    put(s, COMPOSED, FrozenDict({"slot": slot, "iteration": iteration, "unchanged": True}))

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
+
 from saywhy.agent.slots.accounting import Seen, account, left_out
 from saywhy.agent.slots.composed import (
     MESSAGES_CHARS,
@@ -19,8 +21,8 @@ from saywhy.agent.slots.composed import (
     compose,
     frozen_in,
     list_in,
-    listed,
     number_in,
+    put,
     salt_in,
 )
 from saywhy.agent.slots.context import SlotContext, is_async
@@ -36,6 +38,7 @@ from saywhy.agent.slots.mounting import context_of
 from saywhy.agent.slots.record import INJECTED
 from saywhy.agent.slots.resolved import Resolved, resolved_of
 from saywhy.agent.slots.strategies import (
+    FullHistory,
     leading_systems,
     safe_strategy,
     sliding_window,
@@ -97,6 +100,22 @@ def messages_slot(
     return chart.build()
 
 
+class _Moment(msgspec.Struct):
+    """What the slot looks at in one round."""
+
+    iteration: int
+    current: FrozenList
+    """The messages of the loop."""
+    whole: FrozenList
+    """The history, without what this slot has put in."""
+    context: SlotContext
+    stays: list[Any] = []
+    """What it has put in and stays in."""
+
+
+_NOBODY: Final = SlotContext("")
+
+
 class _Slot:
     def __init__(self, strategy: Any, injections: Iterable[Injection], options: _Options) -> None:
         self.strategy = safe_strategy(strategy)
@@ -112,6 +131,7 @@ class _Slot:
         self.options = options
         self.store = options.store
         self.is_async = self.strategy.is_async or any(one.is_async for one in self.injections)
+        self.is_plain = isinstance(self.strategy, FullHistory) and not self.injections
 
     # ------------------------------------------------------------ the stored history
 
@@ -135,76 +155,78 @@ class _Slot:
 
     def _goes_on(self, s: View) -> bool:
         """In later rounds nothing is loaded again: what was loaded has grown."""
-        if not number_in(s, "loopCount", 0) or "memory_storedHistory" not in s:
+        stored = frozen_in(s, "memory_storedHistory") if number_in(s, "loopCount", 0) else None
+        if type(stored) is not FrozenList:
             return False
-        stored, prepared = list_in(s, "memory_storedHistory"), list_in(s, "memory_preparedMessages")
-        s.history = grown(stored, prepared, current_in(s))
+        prepared = list_in(s, "memory_preparedMessages")
+        put(s, "history", grown(stored, prepared, current_in(s)))
         return True
 
     def _take(self, s: View, loaded: Any) -> None:
-        s.history = as_history(loaded).appended(*current_in(s).raw)
+        put(s, "history", as_history(loaded).appended(*current_in(s).raw))
 
     def track(self, s: View) -> None:
         """Lists that are one need not be remembered anew: the loop's messages are the history."""
         history, prepared = list_in(s, "history"), list_in(s, "messages")
         if prepared is not history or not number_in(s, "loopCount", 0):
-            s.memory_storedHistory = history
-            s.memory_preparedMessages = prepared
+            put(s, "memory_storedHistory", history)
+            put(s, "memory_preparedMessages", prepared)
 
     # ------------------------------------------------------------ the strategy
 
     def apply(self, s: View) -> None:
-        context, whole, stays = self._given(s)
-        resolved = self.strategy.prepare(whole, context)
-        evaluated = evaluate_injections(self._due(context), context) if self.marks else NOTHING
-        self._put(s, whole, resolved_of(resolved), stays, evaluated)
+        moment = self._moment(s)
+        if self.is_plain:
+            self._put(s, moment, Resolved(moment.whole, "full-history"), NOTHING)
+            return
+        resolved = self.strategy.prepare(moment.whole, moment.context)
+        evaluated = NOTHING
+        if self.marks:
+            evaluated = evaluate_injections(self._due(moment.iteration), moment.context)
+        self._put(s, moment, resolved_of(resolved), evaluated)
 
     async def apply_later(self, s: View) -> None:
-        context, whole, stays = self._given(s)
-        resolved = self.strategy.prepare(whole, context)
+        moment = self._moment(s)
+        resolved = self.strategy.prepare(moment.whole, moment.context)
         if self.strategy.is_async:
             resolved = await resolved
-        evaluated = await evaluate_injections_later(self._due(context), context)
-        self._put(s, whole, resolved_of(resolved), stays, evaluated)
+        due = self._due(moment.iteration)
+        evaluated = await evaluate_injections_later(due, moment.context)
+        self._put(s, moment, resolved_of(resolved), evaluated)
 
-    def _given(self, s: View) -> tuple[SlotContext, FrozenList, list[Any]]:
-        """The moment, the history without what this slot put in, and what of that stays in."""
-        current = current_in(s)
+    def _moment(self, s: View) -> _Moment:
+        iteration, current = number_in(s, "loopCount", 0), current_in(s)
         whole = current if self.store is None else list_in(s, "history")
+        if self.is_plain:
+            return _Moment(iteration, current, whole, _NOBODY)
         context = context_of(s, whole)
         if not self.marks:
-            return context, whole, []
+            return _Moment(iteration, current, whole, context)
         stays: list[Any] = []
-        if context.loop_iteration:
+        if iteration:
             stays = [one for one in current.raw if one.get(INJECTED) in self.lasting]
-        return context, without_marks(whole, self.marks.__contains__), stays
+        whole = without_marks(whole, self.marks.__contains__)
+        return _Moment(iteration, current, whole, context, stays)
 
-    def _due(self, context: SlotContext) -> tuple[Injection, ...]:
+    def _due(self, iteration: int) -> tuple[Injection, ...]:
         """In later rounds only what does not hold for the whole run is asked again."""
-        if not context.loop_iteration:
+        if not iteration:
             return self.injections
         return tuple(one for one in self.injections if one.expires_after != "run")
 
-    def _put(
-        self,
-        s: View,
-        whole: FrozenList,
-        resolved: Resolved[Any],
-        stays: list[Any],
-        evaluated: Evaluated,
-    ) -> None:
+    def _put(self, s: View, moment: _Moment, resolved: Resolved[Any], evaluated: Evaluated) -> None:
+        whole, iteration = moment.whole, moment.iteration
         prepared = _marked(whole, resolved)
-        if stays or evaluated.active:
-            prepared = self._injected(prepared, stays, evaluated)
-        iteration = number_in(s, "loopCount", 0)
-        before = current_in(s)
+        if moment.stays or evaluated.active:
+            prepared = self._injected(prepared, moment.stays, evaluated)
         seen = Seen.from_value(frozen_in(s, "messagesSeen"))
-        records, seen = account(prepared, seen, salt_in(self.options.salt, s), _evidence(evaluated))
+        salt, evidence = salt_in(self.options.salt, s), _evidence(evaluated)
+        records, seen = account(moment.current, prepared, seen, salt, evidence)
         # Giving the same list again would put all of it into the record of every round.
-        if prepared is not before or not iteration:
-            s.messages = prepared
-        s.messagesSeen = seen.to_value()
-        s.messagesInjections = listed(records)
+        if prepared is not moment.current or not iteration:
+            put(s, "messages", prepared)
+        put(s, "messagesSeen", seen.to_value())
+        put(s, "messagesInjections", FrozenList(records))
         compose(
             s,
             SLOT,
@@ -212,7 +234,7 @@ class _Slot:
             seen.sources,
             self.options.budget_chars,
             ordering=resolved.told.removeprefix("Chose: "),
-            dropped=[] if prepared is whole else left_out(whole.raw, prepared.raw),
+            dropped=left_out(moment.current if iteration else whole, prepared),
             evaluated=evaluated,
         )
 
@@ -230,7 +252,8 @@ class _Slot:
 
 def current_in(s: View) -> FrozenList:
     """The messages of the loop, under the name that the slot is given them by."""
-    return list_in(s, "currentMessages" if "currentMessages" in s else "messages")
+    found = frozen_in(s, "currentMessages")
+    return found if type(found) is FrozenList else list_in(s, "messages")
 
 
 def _marked(whole: FrozenList, resolved: Resolved[Any]) -> FrozenList:

@@ -20,15 +20,14 @@ from saywhy.values import FrozenList
 
 OUTPUTS: Final[Mapping[str, tuple[str, ...]]] = {
     "sf-system-prompt": ("systemPrompt",),
-    "sf-messages": (
-        "messages",
-        "messagesSeen",
-        "memory_preparedMessages",
-        "memory_storedHistory",
-    ),
+    "sf-messages": ("messages", "messagesSeen"),
     "sf-tools": ("toolDescriptions", "toolRoutes"),
 }
 """By id of a slot's chart: what is taken over from it."""
+
+
+STORED: Final = ("memory_preparedMessages", "memory_storedHistory")
+"""What is taken over as well from the messages of a stored conversation."""
 
 
 def mount_slot(script: Script, slot: Built, **options: Any) -> None:
@@ -42,7 +41,7 @@ def mount_slot(script: Script, slot: Built, **options: Any) -> None:
         raise CallerError(
             f"{known} is no slot", hint=f"slots: {', '.join(OUTPUTS)}; mount other charts yourself"
         )
-    names = OUTPUTS[known]
+    names = OUTPUTS[known] + (STORED if "load-history" in slot.chart.nodes else ())
     merge: dict[str, Policy] = dict.fromkeys(names, Merge.REPLACE)
     script.mount(slot, over=True, outputs=names, merge=merge, **{"id": known, **options})
 

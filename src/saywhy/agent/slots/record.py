@@ -15,7 +15,7 @@ import msgspec
 
 from saywhy.agent.receipts.canon import Domain, Salt, canon
 from saywhy.models.chat import text_of
-from saywhy.values import FrozenDict, freeze, raw
+from saywhy.values import raw
 
 SlotName: TypeAlias = Literal["system-prompt", "messages", "tools"]
 
@@ -76,13 +76,9 @@ class InjectionRecord(
     budget_spent: int | None = None
     expires_after: Literal["iteration", "turn", "run", "persistent"] | None = None
 
-    def to_value(self) -> FrozenDict:
-        """The record as a value of the state."""
-        return FrozenDict(msgspec.to_builtins(self))
-
     @classmethod
     def from_value(cls, value: Any) -> InjectionRecord:
-        """The record that `to_value` gave."""
+        """The record that the state holds."""
         return msgspec.convert(raw(value), cls)
 
 
@@ -106,9 +102,9 @@ def text_record(
     salt: Salt | None,
     position: int,
     **more: Any,
-) -> InjectionRecord:
-    """The record of a piece of the system prompt."""
-    return InjectionRecord(
+) -> dict[str, Any]:
+    """The record of a piece of the system prompt, as the state holds it."""
+    record = InjectionRecord(
         content_summary=summary_of(text),
         content_hash=content_hash(salt, "system", text),
         slot="system-prompt",
@@ -119,32 +115,54 @@ def text_record(
         position=position,
         **more,
     )
+    fields: dict[str, Any] = msgspec.to_builtins(record)
+    return fields
+
+
+def source_of(message: Any) -> tuple[str, str, str | None]:
+    """Where a message comes from, why it is there, and which piece of that source it is."""
+    mark = message.get(INJECTED)
+    if isinstance(mark, str):
+        source, _, piece = mark.partition(":")
+        return source, f"put in by {mark}", piece
+    role = message.get("role")
+    known = _BY_ROLE.get(role)
+    if known is None:
+        return "custom", f"a message of the role {role}", None
+    return known[0], known[1], None
 
 
 def message_record(
     message: Any, position: int, *, latest: bool, salt: Salt | None, **more: Any
-) -> InjectionRecord:
-    """The record of a message. Its text is not repeated: the history holds it at `position`."""
-    text = text_of(message.get("content"))
-    shown = text or called_in(message)
-    role = str(message.get("role"))
-    source, reason = _BY_ROLE.get(role, ("custom", f"a message of the role {role}"))
-    mark = message.get(INJECTED)
-    if isinstance(mark, str):
-        source, _, more["source_id"] = mark.partition(":")
-        reason = f"put in front of the conversation by {mark}"
-    return InjectionRecord(
-        content_summary=summary_of(shown),
-        content_hash=content_hash(salt, "message", raw(freeze(message))),
-        slot="messages",
-        source=source,
-        reason=more.pop("reason", reason),
-        chars=len(text),
-        as_role=role,
-        as_recency="latest" if latest else "earlier",
-        position=position,
-        **{name: value for name, value in more.items() if value},
-    )
+) -> dict[str, Any]:
+    """The record of a message, as the state holds it.
+
+    Its text is not repeated: the history holds it at `position`. Written without the Struct, which
+    would be half of what a round of this slot costs.
+    """
+    content = message.get("content")
+    text = content if type(content) is str else text_of(content)
+    source, reason, piece = source_of(message)
+    fields: dict[str, Any] = {
+        "contentSummary": summary_of(text or called_in(message)),
+        "contentHash": content_hash(salt, "message", message),
+        "slot": "messages",
+        "source": source,
+        "reason": more.pop("reason", "") or reason,
+        "chars": len(text),
+        "asRole": message.get("role"),
+        "asRecency": "latest" if latest else "earlier",
+        "position": position,
+    }
+    if piece is not None:
+        fields["sourceId"] = piece
+    for name, value in more.items():
+        if value is not None:
+            fields[_CAMEL[name]] = value
+    return fields
+
+
+_CAMEL: Final = {one.name: one.encode_name for one in msgspec.structs.fields(InjectionRecord)}
 
 
 def called_in(message: Any) -> str:
@@ -155,16 +173,16 @@ def called_in(message: Any) -> str:
 
 def tool_record(
     description: Mapping[str, Any], source: str, reason: str, position: int, salt: Salt | None
-) -> InjectionRecord:
-    """The record of a tool that is offered."""
+) -> dict[str, Any]:
+    """The record of a tool that is offered, as the state holds it."""
     name, text = str(description["name"]), str(description["description"])
-    return InjectionRecord(
-        content_summary=summary_of(f"{name}: {text}" if text else name),
-        content_hash=content_hash(salt, "tool", raw(freeze(description))),
-        slot="tools",
-        source=source,
-        reason=reason,
-        chars=len(name) + len(text),
-        source_id=name,
-        position=position,
-    )
+    return {
+        "contentSummary": summary_of(f"{name}: {text}" if text else name),
+        "contentHash": content_hash(salt, "tool", description),
+        "slot": "tools",
+        "source": source,
+        "reason": reason,
+        "chars": len(name) + len(text),
+        "sourceId": name,
+        "position": position,
+    }

@@ -14,9 +14,10 @@ from saywhy.agent.slots.composed import (
     SaltOf,
     compose,
     counted,
+    frozen_in,
     list_in,
-    listed,
     number_in,
+    put,
     salt_in,
     unchanged,
 )
@@ -30,12 +31,13 @@ from saywhy.agent.slots.injection import (
 )
 from saywhy.agent.slots.mounting import context_of
 from saywhy.agent.slots.prompts import BLANK_LINE, StaticPrompt, prompt_of, prompt_text
-from saywhy.agent.slots.record import InjectionRecord, text_record
+from saywhy.agent.slots.record import text_record
 from saywhy.agent.slots.resolved import STATIC, Resolved, resolved_of
 from saywhy.chart.build import Builder
 from saywhy.chart.built import Built
 from saywhy.chart.view import View
 from saywhy.errors import CallerError
+from saywhy.values import FrozenList
 
 SLOT: Final = "system-prompt"
 ID: Final = "sf-system-prompt"
@@ -106,20 +108,20 @@ class _Slot:
         parts = [first, *(one.piece.text for one in evaluated.active), *added]
         text = BLANK_LINE.join(part for part in parts if part)
         iteration = number_in(s, "loopCount", 0)
-        if iteration and s.get("systemPrompt") == text:
+        if iteration and frozen_in(s, "systemPrompt") == text:
             unchanged(s, SLOT, iteration)
             return
         records = self._records(s, base, first, evaluated, added)
-        s.systemPrompt = text
-        s.promptSummary = _told(base, text, len(records))
-        s.systemPromptInjections = listed(records)
+        put(s, "systemPrompt", text)
+        put(s, "promptSummary", _told(base, text, len(records)))
+        put(s, "systemPromptInjections", FrozenList(records))
         compose(s, SLOT, iteration, counted(records, {}), self.cap, evaluated=evaluated)
 
     def _records(
         self, s: View, base: Resolved[Any], first: str, evaluated: Evaluated, added: Iterable[Any]
-    ) -> list[InjectionRecord]:
+    ) -> list[dict[str, Any]]:
         salt = salt_in(self.salt, s)
-        records: list[InjectionRecord] = []
+        records: list[dict[str, Any]] = []
         if first:
             reason = _reason(base)
             records.append(text_record(first, "base", reason, salt=salt, position=0))

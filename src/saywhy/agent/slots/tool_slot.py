@@ -14,8 +14,8 @@ from saywhy.agent.slots.composed import (
     counted,
     frozen_in,
     list_in,
-    listed,
     number_in,
+    put,
     salt_in,
     unchanged,
 )
@@ -26,7 +26,7 @@ from saywhy.agent.slots.resolved import Resolved
 from saywhy.chart.build import Builder
 from saywhy.chart.built import Built
 from saywhy.chart.view import View
-from saywhy.values import FrozenList, same
+from saywhy.values import FrozenDict, FrozenList, same
 
 SLOT: Final = "tools"
 ID: Final = "sf-tools"
@@ -83,11 +83,12 @@ class _Slot:
             else tool_record(one, "instructions", "offered by an active instruction", at, salt)
             for at, one in enumerate(tools.raw)
         ]
-        s.toolDescriptions = tools
+        put(s, "toolDescriptions", tools)
         if self.fixed is None:
-            s.toolRoutes = {one.name: list(one.route) for one in resolved.value if one.route}
-        s.resolvedTools = _told(resolved, tools)
-        s.toolsInjections = listed(records)
+            routes = {one.name: list(one.route) for one in resolved.value if one.route}
+            put(s, "toolRoutes", FrozenDict(routes))
+        put(s, "resolvedTools", _told(resolved, tools))
+        put(s, "toolsInjections", FrozenList(records))
         compose(s, SLOT, iteration, counted(records, {}), None)
 
 
