@@ -304,3 +304,21 @@ def test_a_deadline_in_the_signal_ends_the_run() -> None:
 
     with pytest.raises(RunCancelled, match="took longer than 0 seconds"):
         asyncio.run(run())
+
+
+async def test_a_need_of_another_kind_is_for_the_host() -> None:
+    """Who makes a stage's calls of tools does not answer for the person it asks in between."""
+    b = Builder("mixed")
+
+    @b.pausable(id="ask", asks="tool", answers=double)
+    def ask(s: Any) -> Need:
+        return Need("user", "ask_human", {"n": 1}, "reads")
+
+    @ask.resume
+    def _(s: Any, answer: Any) -> Any:
+        return answer
+
+    paused = await b.build().run()
+    assert paused.need is not None
+    assert (paused.need.kind, paused.need.name) == ("user", "ask_human")
+    assert (await b.build().resume(paused.checkpoint(), "yes")).value == "yes"

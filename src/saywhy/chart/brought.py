@@ -51,13 +51,20 @@ Answers = Callable[[Asking], Awaitable[Answer]]
 
 
 def brought_answerer(running: Running, stages: Stages, need: Need) -> Answerer | None:
-    """Who answers `need` by the word of the stage that asks it; None when it brought nobody."""
+    """Who answers `need` by the word of the stage that asks it; None when it brought nobody.
+
+    A stage that asks tools may ask a person in between: of another kind than it declared, a need
+    is for the host.
+    """
     for frame in running.cursor.walk():
         if frame.waiting is need:
             chart = running.charts.version(frame.chart)
             if chart is None or chart.kind != KIND or frame.at is None:
                 return None
-            answers = stages.plan(chart, chart.node(frame.at)).others.get("answers")
+            node = chart.node(frame.at)
+            if need.kind != node.spec.get("ask", "user"):
+                return None
+            answers = stages.plan(chart, node).others.get("answers")
             return None if answers is None else partial(_answer, answers, running, frame)
     return None
 
