@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, cast
 
 from saywhy.agent.instructions.seen import Look, Looks, seen
 from saywhy.errors import CallerError
-from saywhy.values import loads, thaw
+from saywhy.values import MAX_DEPTH, loads, raw, thaw
 
 
 class InstructionContext:
@@ -94,8 +94,28 @@ PreviewContext: TypeAlias = InstructionContext
 
 
 def content_as_data(text: str) -> Any:
-    """A tool's text as conditions see it: the value where it is JSON, else the text."""
+    """A tool's text as conditions see it: the value where it is JSON, else the text.
+
+    JSON that is nested deeper than a conversation can hold is text as well.
+    """
     try:
-        return loads(text)
+        value = loads(text)
     except (ValueError, RecursionError):
         return text
+    may_be_deep = text.count("[") + text.count("{") > MAX_DEPTH
+    return text if may_be_deep and _is_too_deep(value) else value
+
+
+def _is_too_deep(value: Any) -> bool:
+    """Level by level: a function that calls itself would not come to the end."""
+    level = [raw(value)] if _is_container(raw(value)) else []
+    for _ in range(MAX_DEPTH):
+        inside = [one.values() if isinstance(one, dict) else one for one in level]
+        level = [raw(part) for parts in inside for part in parts if _is_container(raw(part))]
+        if not level:
+            return False
+    return True
+
+
+def _is_container(value: Any) -> bool:
+    return isinstance(value, dict | list)
