@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from saywhy import Trace
+from saywhy import Agent, Trace
 from saywhy.agent.loop.build import build_agent_loop
 from saywhy.agent.loop.config import AgentLoopConfig, AgentPattern
 from saywhy.agent.loop.message_api import build_message_api_chart
 from saywhy.agent.receipts.served import Absence, View, receipts_of, served_all, served_at
-from saywhy.agent.tools import define_tool
+from saywhy.agent.tools import ask_human, define_tool
 from saywhy.chart.built import Built, Result
 from saywhy.chart.commit import Commit
 from saywhy.errors import SaywhyError
@@ -60,7 +60,7 @@ def looked(args: Any) -> str:
     return f"at {args['n']}"
 
 
-TOOLS = (define_tool("look", "Looks", {"type": "object", "properties": {}}, looked),)
+TOOLS = (define_tool("look", "Looks", {"type": "object", "properties": {}}, looked), ask_human())
 
 
 def loop(model: Any, run_id: str | None = "run-1", *, api: bool = False, **fields: Any) -> Built:
@@ -114,6 +114,20 @@ async def test_a_prompt_of_each_round_is_that_of_its_call() -> None:
     views = [each.view for each in served_all(result)]
     assert [view.system for view in views if view] == ["Round 1.", "Round 2.", "Round 3."]
     assert served_at(result, 2).verdict == "verified"
+
+
+async def test_a_paused_run_goes_on_with_its_receipts() -> None:
+    """Through JSON, with a model of another process: the calls before are known from the state."""
+    paused = await loop(Model(9, "ask_human")).run({"message": "Hi"})
+    assert paused.need is not None
+    assert [each.verdict for each in served_all(paused)] == ["verified"]
+    later = Model(1)
+    result = await loop(later).resume(paused.checkpoint(), "The red one")
+    assert [receipt.basis.call for receipt in receipts_of(result)] == [1, 2]
+    assert {receipt.basis.run_id for receipt in receipts_of(result)} == {"run-1"}
+    whole = served_all(Trace([*paused.commits, *result.commits]))
+    assert [each.verdict for each in whole] == ["verified", "verified"]
+    assert same(whole[1].view, later.asked[0])
 
 
 async def test_a_failed_call_has_its_receipt() -> None:
@@ -177,3 +191,21 @@ async def test_the_options_of_receipts_are_those_of_the_loop() -> None:
     assert served_at(result, 2, secret_salt="hush").verdict == "verified"
     assert "look" not in receipts_of(result)[1].to_json().decode()
     assert b"hush" not in dumps(freeze(dict(result.state)))
+
+
+async def test_an_agent_serves_its_last_run() -> None:
+    """Paused, and gone on with by another one from a checkpoint: one run, all calls verified."""
+    asking, later = Model(9, "ask_human"), Model(1)
+    here = Agent(asking, system="Be brief.", tools=TOOLS)
+    await here.run("Hello")
+    await here.run("And again")
+    there = Agent(later, system="Be brief.", tools=TOOLS)
+    there.restore(here.checkpoint())
+    result = await there.resume("The red one")
+    served = served_all(there.get_snapshot())
+    assert [each.verdict for each in served] == ["verified", "verified"]
+    assert {receipt.basis.run_id for receipt in receipts_of(there.get_snapshot())} == {
+        result.run_id
+    }
+    assert same(served[1].view, later.asked[0])
+    assert [each.verdict for each in served_all(there.trace)] == ["verified", "verified"]
