@@ -44,7 +44,7 @@ class RecordingModel(Wrapper):
 
     def __init__(
         self,
-        provider: Provider | Callable[..., Any],
+        provider: str | Provider | Callable[..., Any],
         target: str | Path | list[Record],
         *,
         redact: Redact | None = None,

@@ -36,6 +36,7 @@ LISTS: dict[str, Callable[[Any], Any]] = {"with_fallback": with_fallback, "resil
     ("given", "problem"),
     [
         (7, "provider is int, which cannot be asked anything"),
+        ([], "provider is list, which cannot be asked anything"),
         (None, "provider is None, which cannot be asked anything"),
         (ScriptedModel, "provider is the class ScriptedModel, not a provider"),
     ],
@@ -203,6 +204,13 @@ def test_a_function_is_a_provider_too(name: str) -> None:
 
     made = WRAPPERS[name](model) if name in WRAPPERS else LISTS[name]([model])
     assert text_of(asyncio.run(taken(made))) == "you said hi"
+
+
+def test_what_else_may_stand_for_a_model() -> None:
+    """A function of the whole ask, and a name, as for an agent."""
+    assert text_of(asyncio.run(taken(with_retries(lambda ask: ask.user)))) == "hi"
+    with pytest.raises(CallerError, match='"nobody:x" names no model'):
+        with_retries("nobody:x")
 
 
 @pytest.mark.parametrize("name", [*WRAPPERS, *LISTS])

@@ -7,26 +7,25 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from saywhy.errors import CallerError
-from saywhy.models.callback import Callback
+from saywhy.models.asked import asked_model
 from saywhy.models.provider import Provider
 
-_EXAMPLE = "hand in a model such as OpenAIModel(…), a provider of your own, or a function"
+_EXAMPLE = 'a provider such as OpenAIModel(…), a function, or a name such as "openai:NAME"'
 
 
 def a_provider(wrapper: str, given: Any, argument: str = "provider") -> Provider:
-    """A provider as it is, a function as one."""
+    """The provider behind whatever may stand for a model."""
     if isinstance(given, type):
         raise CallerError(
             f"{wrapper}: {argument} is the class {given.__name__}, not a provider",
             hint=f"make one: {given.__name__}(…)",
         )
-    if isinstance(given, Provider):
-        return given
-    if callable(given):
-        return Callback(given)
-    raise CallerError(
-        f"{wrapper}: {argument} is {_kind(given)}, which cannot be asked anything", hint=_EXAMPLE
-    )
+    if not (isinstance(given, str | Provider) or callable(given)):
+        raise CallerError(
+            f"{wrapper}: {argument} is {_kind(given)}, which cannot be asked anything",
+            hint=_EXAMPLE,
+        )
+    return asked_model(given)
 
 
 def given_providers(wrapper: str, given: Any) -> list[Provider]:

@@ -113,7 +113,7 @@ class _Call:
 
 
 def with_budget(
-    provider: Provider | Callable[..., Any],
+    provider: str | Provider | Callable[..., Any],
     budget: Budget | None = None,
     *,
     tokens: int | None = None,

@@ -50,7 +50,7 @@ class CircuitBreaker(Wrapper):
 
 
 def with_circuit_breaker(
-    provider: Provider | Callable[..., Any],
+    provider: str | Provider | Callable[..., Any],
     threshold: int = 5,
     reset_after_ms: float = 30_000,
     *,

@@ -80,7 +80,7 @@ def may_fall_back(error: Exception) -> bool:
 
 
 def with_fallback(
-    providers: Iterable[Provider | Callable[..., Any]],
+    providers: Iterable[str | Provider | Callable[..., Any]],
     should_fallback: Callable[[Exception], Any] | None = None,
     on_fallback: Callable[[int, int, Exception], Any] | None = None,
 ) -> Fallback:
@@ -95,7 +95,7 @@ def with_fallback(
 
 
 def resilient(
-    providers: Iterable[Provider | Callable[..., Any]],
+    providers: Iterable[str | Provider | Callable[..., Any]],
     threshold: int = 3,
     reset_after_ms: float = 30_000,
     *,

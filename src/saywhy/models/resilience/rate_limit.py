@@ -133,7 +133,7 @@ class RateLimited(Wrapper):
 
 
 def with_rate_limit(
-    provider: Provider | Callable[..., Any],
+    provider: str | Provider | Callable[..., Any],
     *,
     requests: int,
     per_seconds: float,

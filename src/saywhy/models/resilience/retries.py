@@ -81,7 +81,7 @@ class Retrying(Wrapper):
 
 
 def with_retries(
-    provider: Provider | Callable[..., Any],
+    provider: str | Provider | Callable[..., Any],
     attempts: int = 3,
     *,
     backoff: float | Callable[[int], float] = 0.5,

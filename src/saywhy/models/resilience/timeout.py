@@ -102,7 +102,7 @@ class TimeLimited(Wrapper):
 
 
 def with_timeout(
-    provider: Provider | Callable[..., Any],
+    provider: str | Provider | Callable[..., Any],
     seconds: float,
     first_piece_seconds: float | None = None,
     *,

@@ -27,8 +27,8 @@ from saywhy.agent.loop.config import MAX_ITERATIONS, NOTHING, AgentPattern
 from saywhy.chart.built import Built, Result
 from saywhy.chart.model import Chart
 from saywhy.clock import Clock, SystemClock
+from saywhy.models.asked import asked_model
 from saywhy.models.chat import Content
-from saywhy.runtime.agents.asked import asked_model
 from saywhy.runtime.agents.conversation import Conversation
 from saywhy.runtime.agents.dispatch import Dispatch
 from saywhy.runtime.agents.kept import Kept, from_json

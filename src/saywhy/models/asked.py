@@ -1,4 +1,4 @@
-"""Which model an agent asks: a provider, a function of the host's, or the name of one."""
+"""What may stand for a model: a provider, a function of the host's, or the name of one."""
 
 from __future__ import annotations
 
