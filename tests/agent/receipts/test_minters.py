@@ -89,3 +89,15 @@ def test_options_are_those_of_every_run() -> None:
     minters = Minters(secret_salt="hush", strict_labels=True)
     basis = readable(held_after(minters, 1))[0].basis
     assert (basis.keyed_by, basis.labels) == ("host", "hashed")
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    """By the number of runs and by that of their messages; the run under way is never dropped."""
+    minters = Minters(keep=3, keep_messages=10)
+    for number in range(6):
+        minters.entry(ask("a"), f"run-{number}", [], call=1)
+        assert len(minters) == min(number + 1, 3)
+    minters.entry(ask(*["m"] * 9), "long", [], call=1)
+    assert len(minters) == 2
+    minters.entry(ask(*["m"] * 30), "longer", [], call=1)
+    assert len(minters) == 1
