@@ -39,6 +39,8 @@ class SystemClock:
         await asyncio.sleep(seconds)
 
     async def wait_for(self, awaitable: Awaitable[T], timeout_seconds: float | None) -> T:
+        if timeout_seconds is None:
+            return await awaitable
         # Not `asyncio.wait_for`: before Python 3.12 that makes a task, for four times the cost.
         async with asyncio.timeout(timeout_seconds):
             return await awaitable

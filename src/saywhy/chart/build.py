@@ -157,9 +157,15 @@ class Script:
         *,
         rules: Sequence[Rule] | None = None,
         merge: Mapping[str, Policy] | None = None,
+        takes: Sequence[str] = (),
         **options: Any,
     ) -> Any:
-        """A stage that picks any number of branches, which run side by side. See `fork`."""
+        """A stage that picks any number of branches, which run side by side. See `fork`.
+
+        `takes` are the only names that are taken over from the branches; without it all are.
+        """
+        if takes:
+            options["takes"] = list(takes)
 
         def declare(function: Function) -> Choice:
             declared = self._declare("selector", function, **options)

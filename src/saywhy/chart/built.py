@@ -66,7 +66,7 @@ class RunTimedOut(RunError):
         super().__init__(f"the run took longer than {seconds:g} seconds and was cancelled")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """What a run has come to: its end, or the need it rests at."""
 
@@ -74,6 +74,11 @@ class Result:
     commits: tuple[Commit, ...]
     need: Need | None = None
     """What is asked of somebody outside; None at the end."""
+
+    def __repr__(self) -> str:
+        # Without what it holds: `asyncio.run` asks for this text at its end, and throws it away.
+        at = f"rests at a need for {self.need.kind}" if self.need else "over"
+        return f"<Result: {at}, {len(self.commits)} commits>"
 
     @property
     def value(self) -> Any:

@@ -130,7 +130,8 @@ class Signals:
         """Where whoever answers `need` sends signals."""
 
         def emit(kind: str, data: Any = None) -> None:
-            self.send(Signal(kind, data, need, path))
+            if self.listener is not None:
+                self.send(Signal(kind, data, need, path))
 
         return emit
 

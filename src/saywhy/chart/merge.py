@@ -46,11 +46,15 @@ class Written:
 
 
 def join_branches(
-    scope: Scope, sides: Sequence[Side], policies: Mapping[str, Policy]
+    scope: Scope,
+    sides: Sequence[Side],
+    policies: Mapping[str, Policy],
+    takes: Sequence[str] | None = None,
 ) -> list[dict[str, Any]]:
     """Stage the joined writes of `sides` on the frame of `scope`; gives who wrote what.
 
-    The writes of a branch that failed are dropped. Raises `MergeConflict` naming key and branches.
+    The writes of a branch that failed are dropped, and so are those of names that are not in
+    `takes`, where that is given. Raises `MergeConflict` naming key and branches.
     """
     written: dict[str, Written] = {}
     facts: list[dict[str, Any]] = []
@@ -59,6 +63,8 @@ def join_branches(
             facts.append({"branch": side.name, "scope": side.scope, "error": side.error})
             continue
         changes = branch_writes(scope, side.scope)
+        if takes is not None:
+            changes = {name: value for name, value in changes.items() if name in takes}
         for name, value in changes.items():
             found = written.setdefault(name, Written())
             found.names.append(side.name)

@@ -25,8 +25,10 @@ def keep_net(scope: Scope) -> None:
         return
     if len({op.key[:2] for op in ops}) < len(ops):
         ops[:] = _uncovered(ops)
-    writes = Counter(op.key[:2] for op in ops)
-    idle = [op for op in ops if writes[op.key[:2]] == 1 and _is_idle(scope, op)]
+        writes = Counter(op.key[:2] for op in ops)
+        idle = [op for op in ops if writes[op.key[:2]] == 1 and _is_idle(scope, op)]
+    else:
+        idle = [op for op in ops if _is_idle(scope, op)]
     for op in idle:
         root: Any = op.key
         scope.staged.pop(root, None)

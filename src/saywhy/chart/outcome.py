@@ -50,6 +50,8 @@ class Return(msgspec.Struct, frozen=True):
     """Why the frames end: completed, returned, dispatched, rebooted, cancelled, …"""
     reason: str = ""
     then: Call | None = None
+    down_to: int = 0
+    """With `all`: only the frames above this one, whose step goes on with the value."""
 
 
 class Need(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -82,11 +82,22 @@ def follow_return(
     if outcome.unwind == "frame":
         close_frames(run, cursor, [frame], ending)
         return _back_to_caller(run, cursor, frame, outcome.value)
-    close_frames(run, cursor, list(cursor.frames), ending)
+    first = _above(cursor, outcome.down_to)
+    close_frames(run, cursor, cursor.frames[first:], ending)
+    if cursor.frames:
+        return _back_to_caller(run, cursor, frame, outcome.value)
     cursor.returned = outcome.value
     if outcome.then is not None:
         open_frame(cursor, found_chart(run, outcome.then.chart), outcome.then)
     return None, None
+
+
+def _above(cursor: Cursor, down_to: int) -> int:
+    """The place of the first frame to be closed."""
+    for place, frame in enumerate(cursor.frames):
+        if frame.id == down_to:
+            return place + 1
+    return 0
 
 
 def _back_to_caller(

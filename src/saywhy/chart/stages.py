@@ -294,7 +294,8 @@ def _apply(scope: Scope, verb: str, key: Any, value: Any) -> None:
 def _joined(plan: Plan, scope: Scope, answer: Answer) -> Outcome:
     """Make one state of what the branches wrote, and go on."""
     sides = scope.frame.results
-    scope.facts["joined"] = join_branches(scope, sides, plan.policies)
+    takes = plan.node.spec.get("takes")
+    scope.facts["joined"] = join_branches(scope, sides, plan.policies, takes)
     owner, spec = scope.frame.scope, plan.node.spec
     if "into" in spec:
         scope.set((owner, spec["into"]), answer.value)

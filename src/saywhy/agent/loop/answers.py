@@ -140,7 +140,7 @@ def _given(reply: ToolReply, latency_ms: float, made: ToolAnswer | None) -> Answ
 
 
 def beside(saving: Awaitable[Any], on_error: Callable[[Exception], object] | None) -> None:
-    """Let the history be saved while the run is over; a failure is told to whoever wants to know."""
+    """Let the history be saved while the run is over; `on_error` is told of a failure."""
 
     async def save() -> None:
         try:

@@ -12,7 +12,8 @@ from typing import Any, Literal, overload
 from saywhy.agent.instructions.subflow import MOUNT as INSTRUCTIONS
 from saywhy.agent.loop.calls import StrictFollowUpResult, ToolCalls
 from saywhy.agent.loop.config import AgentLoopConfig, AgentLoopSeedOptions, AgentPattern
-from saywhy.agent.loop.parts import MOST_PASSES, PROMPT_SLOT, Parts
+from saywhy.agent.loop.parts import MOST_PASSES, Parts
+from saywhy.agent.loop.slots import PROMPT
 from saywhy.chart.build import Builder, Script
 from saywhy.chart.built import Built
 from saywhy.chart.model import Chart
@@ -103,7 +104,7 @@ def _back(config: AgentLoopConfig, has_instructions: bool) -> str:
     """Where the loop goes back to."""
     if config.pattern is AgentPattern.REGULAR:
         return "call-llm"
-    return INSTRUCTIONS if has_instructions else PROMPT_SLOT
+    return INSTRUCTIONS if has_instructions else PROMPT
 
 
 def spec_of(chart: Chart) -> FrozenDict:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from saywhy.agent.loop.assembling import assemble_messages, may_mark
 from saywhy.agent.loop.config import AgentLoopConfig
 from saywhy.agent.loop.request import ask_from
 from saywhy.agent.loop.state import EMPTY, append, glance, look, write
@@ -29,15 +30,18 @@ REQUEST = ("assembledSystem", "assembledMessages", "messages", "toolDescriptions
 class Calling:
     """The two halves of the stage; the second takes the answer."""
 
-    def __init__(self, config: AgentLoopConfig, *, parses: bool) -> None:
+    def __init__(self, config: AgentLoopConfig, minters: Minters, *, parses: bool) -> None:
         self.parses = parses
         """Whether the answer is read here, and not in a stage of its own."""
-        self.minters = Minters(secret_salt=config.secret_salt, strict_labels=config.strict_labels)
+        self.minters = minters
+        self.bares = not parses and may_mark(config)
 
     def first(self, s: Any) -> Need:
         """Ask the model."""
         sight = sight_of(s)
         scope, owner = sight.scope, sight.owner
+        if self.bares:
+            assemble_messages(s, marked=True)
         number = int(glance(s, "calls", 0)) + 1
         s.calls = number
         done = int(look(s, "loopCount", 0))

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from saywhy.agent.loop.config import AgentLoopConfig, AgentPattern
-from saywhy.agent.loop.parts import MESSAGES_SLOT, PROMPT_SLOT, TOOLS_SLOT
+from saywhy.agent.loop.slots import MESSAGES, PROMPT, TOOLS
 from saywhy.agent.loop.state import EMPTY, glance, look, write
 from saywhy.agent.slots.offers import StaticTools
 from saywhy.agent.slots.prompts import StaticPrompt, prompt_of
@@ -23,9 +23,9 @@ Fingerprint = Callable[[Any], Any]
 """Of one input as it is now: a small value, which differs where the input does."""
 
 LABELS: Final = {
-    PROMPT_SLOT: "engineer system-prompt",
-    MESSAGES_SLOT: "engineer messages",
-    TOOLS_SLOT: "engineer tools",
+    PROMPT: "engineer system-prompt",
+    MESSAGES: "engineer messages",
+    TOOLS: "engineer tools",
 }
 
 
@@ -63,7 +63,7 @@ class Chooser:
         conditions: list[Condition] = []
         selected: list[str] = []
         for number, slot in enumerate(self.slots):
-            if not first and slot != MESSAGES_SLOT and not self.dynamic:
+            if not first and slot != MESSAGES and not self.dynamic:
                 condition = Condition("first entry", False, slot, rule=number, label=LABELS[slot])
             else:
                 condition = self._asked(s, slot, number, known, first=first)
@@ -102,4 +102,4 @@ def _inputs(config: AgentLoopConfig) -> dict[str, dict[str, Fingerprint]]:
     provider = config.tool_provider
     if provider is not None and not isinstance(provider, StaticTools):
         tools |= anything
-    return {PROMPT_SLOT: prompt, MESSAGES_SLOT: {"messages": _count}, TOOLS_SLOT: tools}
+    return {PROMPT: prompt, MESSAGES: {"messages": _count}, TOOLS: tools}

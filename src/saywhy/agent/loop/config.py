@@ -12,6 +12,7 @@ from saywhy.agent.instructions.evaluate import InstructionOrder
 from saywhy.agent.instructions.match import ConditionMatcher, default_condition_matcher
 from saywhy.agent.instructions.render import InstructionTemplate
 from saywhy.agent.instructions.rule import InstructionOverride
+from saywhy.agent.slots.injection import Injection
 from saywhy.agent.tools import AgentTool, ChartRun
 from saywhy.errors import DefinitionError, Problem
 from saywhy.values import FrozenDict
@@ -97,6 +98,8 @@ class AgentLoopConfig:
     """Text, a function of the context, or a prompt provider."""
     message_strategy: Any = None
     """How much of the history the model is handed; None: all of it."""
+    injections: Sequence[Injection] = ()
+    """What is put into the prompt or among the messages: facts, steering, what was found."""
     tools: Sequence[Any] = ()
     tool_provider: Any = None
     """Says which tools are offered, instead of all of `tools`."""

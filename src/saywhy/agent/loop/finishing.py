@@ -100,13 +100,9 @@ def _over(s: Any) -> Any:
     return glance(s, "result", "")
 
 
-def saved_history(s: Any) -> list[Any]:
-    """What is kept: everything that was stored and said, the system message first.
+KEPT = ("messages", "assembledSystem", "memory_storedHistory", "memory_preparedMessages")
 
-    Where a strategy left something out, what is stored is kept as it is, and the new behind it.
-    """
-    whole = look(s, "fullMessages")
-    if whole is not None:
-        return thaw(whole)
-    system, messages = look(s, "assembledSystem"), look(s, "messages", EMPTY)
-    return thaw(conversation_of({"assembledSystem": system, "messages": messages}))
+
+def saved_history(s: Any) -> list[Any]:
+    """What is kept: everything that was stored and said, the system message first."""
+    return thaw(conversation_of({name: look(s, name) for name in KEPT}))

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from saywhy.agent.loop.state import EMPTY
+from saywhy.agent.slots.history import saved_history
+from saywhy.agent.slots.record import INJECTED
 from saywhy.agent.tool_reply import failed
 from saywhy.models.chat import system_message, tool_message
 from saywhy.values import FrozenDict, FrozenList, raw, seal
@@ -52,11 +54,14 @@ def history_of(system: str | None, messages: FrozenList) -> Sequence[Any]:
 
 def conversation_of(state: Mapping[str, Any]) -> FrozenList:
     """The conversation as a run left it, the system message first, from the run's state."""
-    messages = seal(state.get("messages", EMPTY))
+    lists = [state.get(name) for name in ("memory_storedHistory", "memory_preparedMessages")]
+    stored, prepared = (None if one is None else seal(one) for one in lists)
+    messages = saved_history(stored, prepared, seal(state.get("messages", EMPTY)))
     system = state.get("assembledSystem")
     if not isinstance(system, str) or not system:
         return messages
-    return FrozenList([system_message(system), *messages.raw], owned=True)
+    kept = without_prompts(messages)
+    return FrozenList([system_message(system), *kept.raw], owned=True)
 
 
 def closed(messages: FrozenList) -> FrozenList:
@@ -99,14 +104,7 @@ def has_system(messages: FrozenList) -> bool:
     return any(one.get("role") == "system" for one in messages.raw)
 
 
-def systems_in(messages: FrozenList) -> list[str]:
-    """The texts of the system messages among them."""
-    return [one.get("content") for one in messages.raw if one.get("role") == "system"]
-
-
-def without_prompts(messages: FrozenList, kept: Sequence[str]) -> FrozenList:
-    """The messages without system prompts of before; those a slot put in, `kept`, stay."""
-    items = [
-        one for one in messages.raw if one.get("role") != "system" or one.get("content") in kept
-    ]
+def without_prompts(messages: FrozenList) -> FrozenList:
+    """The messages without system prompts of before; what a slot put in bears a mark, and stays."""
+    items = [one for one in messages.raw if one.get("role") != "system" or INJECTED in one]
     return messages if len(items) == len(messages) else FrozenList(items, owned=True)

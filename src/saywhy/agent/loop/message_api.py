@@ -17,7 +17,8 @@ from saywhy.agent.loop.config import (
     AgentPattern,
 )
 from saywhy.agent.loop.finishing import answer_stage
-from saywhy.agent.loop.parts import MESSAGES_SLOT, PROMPT_SLOT, SLOTS, Parts
+from saywhy.agent.loop.parts import Parts
+from saywhy.agent.loop.slots import MESSAGES, PROMPT, SLOTS
 from saywhy.agent.loop.structure import replay
 from saywhy.chart.build import Builder, Script
 from saywhy.chart.built import Built
@@ -82,7 +83,7 @@ def _loops(config: AgentLoopConfig) -> bool:
 
 def _one_call(parts: Parts, chart: Builder) -> None:
     """Seed, selector, slots, request, call."""
-    _context(parts, chart, (PROMPT_SLOT, MESSAGES_SLOT))
+    _context(parts, chart, (PROMPT, MESSAGES))
     parts.message_api(chart)
     parts.call_llm(chart, parses=True)
     describe = "Take the model's message as the answer"
@@ -115,6 +116,9 @@ def _context(parts: Parts, chart: Builder, slots: tuple[str, ...]) -> None:
     """The selector, and a branch for each slot."""
     chooser = Chooser(parts.config, slots)
     describe = "Choose which slots are filled anew"
-    choice = chart.selector(chooser.choose, id=CONTEXT, name="Context", describe=describe)
+    takes = [name for slot in slots for name in parts.slots[slot].outputs]
+    choice = chart.selector(
+        chooser.choose, id=CONTEXT, name="Context", describe=describe, takes=takes
+    )
     for slot in slots:
         parts.slots[slot].fill(choice.branch(slot))

@@ -3,52 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from saywhy.agent.instructions.book import RuleBook
 from saywhy.agent.instructions.subflow import OUTPUTS as INSTRUCTION_OUTPUTS
 from saywhy.agent.instructions.subflow import subflow_of
 from saywhy.agent.loop.answers import ToolAnswers, model_answers
-from saywhy.agent.loop.assembling import assemble, assemble_messages
+from saywhy.agent.loop.assembling import assemble, assemble_messages, may_mark
 from saywhy.agent.loop.calling import Calling, parse
 from saywhy.agent.loop.calls import ToolCalls
 from saywhy.agent.loop.config import AgentLoopConfig, AgentLoopSeedOptions, RoutingBranch
 from saywhy.agent.loop.finishing import commit_stage, final_stage
-from saywhy.agent.loop.rounds import OUTPUTS, build_tool_calls
+from saywhy.agent.loop.rounds import APART, OUTPUTS, Round, add_round, build_tool_calls
 from saywhy.agent.loop.routing import FINAL, TOOLS, decide_route, own_route
 from saywhy.agent.loop.seeding import Seeding
-from saywhy.agent.loop.slots import MESSAGES, PROMPT, MessagesSlot, prompt_slot, tools_slot
-from saywhy.agent.loop.slots import TOOLS as TOOLS_OUT
+from saywhy.agent.loop.slots import slots_of
 from saywhy.agent.loop.toolbox import Toolbox
+from saywhy.agent.receipts.minters import Minters
 from saywhy.chart.build import Builder, Choice, Script
 from saywhy.chart.built import Built
 from saywhy.chart.merge import Merge
 
-PROMPT_SLOT: Final = "sf-system-prompt"
-MESSAGES_SLOT: Final = "sf-messages"
-TOOLS_SLOT: Final = "sf-tools"
-SLOTS: Final = (PROMPT_SLOT, MESSAGES_SLOT, TOOLS_SLOT)
-
 MOST_PASSES: Final = 1_000_000
 """The bound of the loop edge; what ends a loop is its limit on rounds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """One slot: its mount, its stage, and what it writes."""
-
-    id: str
-    name: str
-    stage_id: str
-    describe: str
-    function: Callable[[Any], Any]
-    outputs: tuple[str, ...]
-
-    def fill(self, script: Script) -> None:
-        """Put the slot's stage on a line."""
-        name = "".join(part.title() for part in self.stage_id.split("-"))
-        script.stage(id=self.stage_id, name=name, describe=self.describe)(self.function)
 
 
 class Parts:
@@ -61,37 +39,8 @@ class Parts:
         self.calls = ToolCalls(config, self.box)
         self.answers = ToolAnswers(config, self.box)
         self.seeding = Seeding(config, options, self.calls)
-        self.slots = self._slots()
-
-    def _slots(self) -> dict[str, Slot]:
-        config = self.config
-        slots = (
-            Slot(
-                PROMPT_SLOT,
-                "SystemPrompt",
-                "resolve-prompt",
-                "Resolve the system prompt",
-                prompt_slot(config),
-                PROMPT,
-            ),
-            Slot(
-                MESSAGES_SLOT,
-                "Messages",
-                "apply-strategy",
-                "Choose the messages that the model is handed",
-                MessagesSlot(config).stage(),
-                MESSAGES,
-            ),
-            Slot(
-                TOOLS_SLOT,
-                "Tools",
-                "resolve-tools",
-                "Resolve the tools that are offered",
-                tools_slot(config, self.box),
-                TOOLS_OUT,
-            ),
-        )
-        return {slot.id: slot for slot in slots}
+        self.minters = Minters(secret_salt=config.secret_salt, strict_labels=config.strict_labels)
+        self.slots = slots_of(config, self.box, self.minters)
 
     # ------------------------------------------------------------ stages, in the order of a run
 
@@ -131,11 +80,13 @@ class Parts:
     def message_api(self, chart: Script) -> None:
         """`message-api`"""
         describe = "Assemble the request for the model"
-        chart.stage(id="message-api", name="MessageAPI", describe=describe)(assemble_messages)
+        marked = may_mark(self.config)
+        stage = partial(assemble_messages, marked=marked) if marked else assemble_messages
+        chart.stage(id="message-api", name="MessageAPI", describe=describe)(stage)
 
     def call_llm(self, chart: Script, *, parses: bool) -> None:
         """`call-llm`"""
-        calling = Calling(self.config, parses=parses)
+        calling = Calling(self.config, self.minters, parses=parses)
         stage = chart.pausable(
             calling.first,
             id="call-llm",
@@ -168,24 +119,27 @@ class Parts:
         describe = "Route to the tools or to the end"
         choice = chart.decider(decide_route, id=id, name="RouteResponse", describe=describe)
         tools = choice.branch(TOOLS)
-        self._mount_tools(tools)
+        self._tools(tools, mounted=not back)
         if back:
             tools.loop_to(back, max_iter=MOST_PASSES)
         finish(choice.branch(FINAL))
 
-    def _mount_tools(self, script: Script) -> None:
+    def _tools(self, script: Script, *, mounted: bool) -> None:
+        """A round of tools: a sub-chart, or its stages in the loop itself, at half the cost."""
+        if not mounted:
+            into = "messages"
+            made = Round(self.calls, into)
+            concurrency = self.config.tool_concurrency
+            add_round(script, made, self.answers, TOOLS, concurrency=concurrency)
+            return
         built = build_tool_calls(
             self.calls,
             self.answers,
             concurrency=self.config.tool_concurrency,
             id=f"{self.config.id}/{TOOLS}",
         )
-        outputs = {name: name for name in OUTPUTS}
-        outputs |= {"messages": "toolMessages"}
+        outputs = {name: name for name in OUTPUTS} | {"messages": APART}
         merge: dict[str, Any] = {"messages": Merge.APPEND}
-        if self.config.store is not None and self.config.message_strategy is not None:
-            outputs["fullMessages"] = "toolMessages"
-            merge["fullMessages"] = Merge.APPEND
         script.mount(built, id=TOOLS, name="ExecuteTools", over=True, outputs=outputs, merge=merge)
 
     def _own_branch(
@@ -205,7 +159,7 @@ class Parts:
         elif content is not None:
             script.stage(id=branch.id)(content)
         elif branch.id == TOOLS:
-            self._mount_tools(script)
+            self._tools(script, mounted=not back)
         if branch.ends:
             finish(script)
         elif back:

@@ -10,19 +10,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from saywhy.agent.loop.calls import Call, ToolCalls, latency_of, reply_from
-from saywhy.agent.loop.state import EMPTY, glance, look, write
+from saywhy.agent.loop.calls import Asks, Call, ToolCalls, latency_of, reply_from
+from saywhy.agent.loop.state import EMPTY, append, glance, look, write
 from saywhy.agent.tool_reply import ToolReply, failed
 from saywhy.agent.tools import AgentTool
 from saywhy.chart.brought import Answers
-from saywhy.chart.build import Builder
+from saywhy.chart.build import Builder, Script
 from saywhy.chart.built import Built
 from saywhy.chart.outcome import Answer, Need
 from saywhy.chart.view import sight_of
-from saywhy.values import FrozenDict, FrozenList, raw
+from saywhy.values import FrozenDict, raw
 
 MOUNT: Final = "tool-calls"
 STAGE: Final = "execute-tool-calls"
+
+APART: Final = "toolMessages"
+"""Where the sub-chart of a round keeps its messages."""
 
 OUTPUTS: Final = ("loopCount", "decision", "strictFollowUp", "followUps")
 """What the loop takes over besides the messages."""
@@ -36,9 +39,16 @@ def build_tool_calls(
 ) -> Built:
     """The sub-chart of a round. It sees the variables of the loop."""
     chart = Builder("ExecuteTools", id=id, describe="Make the calls of a reply")
-    made = Round(calls)
+    add_round(chart, Round(calls, "toolMessages"), answers, STAGE, concurrency=concurrency)
+    return chart.build()
+
+
+def add_round(
+    chart: Script, made: Round, answers: Answers | None, id: str, *, concurrency: int
+) -> None:
+    """Put the stages of a round on a line."""
     if concurrency > 1:
-        ahead = _Ahead(calls)
+        ahead = _Ahead(made.calls)
         side = chart.for_each(
             ahead.items, id="call-tools", max_branches=MOST_CALLS, into="toolReplies"
         )
@@ -46,7 +56,7 @@ def build_tool_calls(
         call.resume(ahead.take)
     stage = chart.pausable(
         made.first,
-        id=STAGE,
+        id=id,
         name="ExecuteToolCalls",
         describe="Execute tool calls and append what they came to",
         asks="tool",
@@ -54,7 +64,6 @@ def build_tool_calls(
         answers=answers,
     )
     stage.resume(made.second)
-    return chart.build()
 
 
 def calls_in(s: Any) -> Sequence[Call]:
@@ -67,15 +76,18 @@ def calls_in(s: Any) -> Sequence[Call]:
 class Round:
     """The two halves of the stage that makes the calls."""
 
-    def __init__(self, calls: ToolCalls) -> None:
+    def __init__(self, calls: ToolCalls, into: str) -> None:
         self.calls = calls
+        self.into = into
+        """Where the messages go: to those of the loop, or to a list that is taken over later."""
 
-    def first(self, s: Any) -> Need | None:
+    def first(self, s: Any) -> Asks | None:
         """Begin with the first call."""
-        write(s, "toolMessages", EMPTY)
+        if self.into == APART:
+            write(s, APART, EMPTY)
         return self._go_on(s, 0)
 
-    def second(self, s: Any, answer: Answer) -> Need | None:
+    def second(self, s: Any, answer: Answer) -> Asks | None:
         """Take what the call at hand came to, and go on with the next."""
         at = int(glance(s, "roundAt", 0))
         calls = calls_in(s)
@@ -83,10 +95,10 @@ class Round:
         asked = sight_of(s).scope.asked
         if asked is not None and asked.kind == "user" and answer.error is None:
             s.emit("turn_start", {"user_message": _said(answer)})
-        self._take(s, call, reply_from(answer), latency_of(answer))
+        self._take(s, call, self.calls.reply_of(s, call, answer), latency_of(answer))
         return self._go_on(s, at + 1)
 
-    def _go_on(self, s: Any, at: int) -> Need | None:
+    def _go_on(self, s: Any, at: int) -> Asks | None:
         calls = calls_in(s)
         order = self._order(s, calls)
         ready = glance(s, "toolReplies")
@@ -101,27 +113,36 @@ class Round:
                 self._take(s, call, ToolReply.from_value(known["reply"]), known["latencyMs"])
             else:
                 made = self.calls.begin(s, call)
-                if isinstance(made, Need):
+                if isinstance(made, Asks):
                     return self._ask(s, at, made)
                 self._take(s, call, made, 0)
             at += 1
         self._finish(s, calls, order)
         return None
 
-    def _ask(self, s: Any, at: int, need: Need) -> Need:
+    def _ask(self, s: Any, at: int, need: Asks) -> Asks:
         write(s, "roundAt", at)
-        if need.kind == "user":
+        if isinstance(need, Need) and need.kind == "user":
             done = int(look(s, "loopCount", 0))
             s.emit("turn_end", {"content": "", "iterations": done, "paused": True})
         return need
 
     def _take(self, s: Any, call: Call, reply: ToolReply, latency_ms: float) -> None:
-        message = self.calls.settle(s, call, reply, latency_ms)
-        sight = sight_of(s)
-        sight.scope.append((sight.owner, "toolMessages"), message)
+        message = FrozenDict(self.calls.settle(s, call, reply, latency_ms))
+        # Where people are asked, the messages of others wait until all are there, in order.
+        append(s, "heldMessages" if self._asks_people(s) else self.into, message)
+
+    def _asks_people(self, s: Any) -> bool:
+        box = self.calls.box
+        registry = box.registry
+        return box.asks_people and any(
+            _asks_human(registry.get(call["name"])) for call in calls_in(s)
+        )
 
     def _order(self, s: Any, calls: Sequence[Call]) -> Sequence[int]:
         """The numbers of the calls in the order in which they are made: people come last."""
+        if not self.calls.box.asks_people:
+            return range(len(calls))
         registry = self.calls.box.registry
         people = [at for at, call in enumerate(calls) if _asks_human(registry.get(call["name"]))]
         if not people:
@@ -131,9 +152,10 @@ class Round:
     def _finish(self, s: Any, calls: Sequence[Call], order: Sequence[int]) -> None:
         """Put the messages into the order of the calls, and count the round."""
         if not isinstance(order, range):
-            made = glance(s, "toolMessages").raw
-            placed = sorted(zip(order, made, strict=True), key=lambda one: one[0])
-            write(s, "toolMessages", FrozenList([message for _, message in placed], owned=True))
+            held = glance(s, "heldMessages").raw
+            for _, message in sorted(zip(order, held, strict=True), key=lambda one: one[0]):
+                append(s, self.into, message)
+            write(s, "heldMessages", EMPTY)
         write(s, "loopCount", int(look(s, "loopCount", 0)) + 1)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from saywhy.chart.scope import GONE
 from saywhy.chart.view import args_of, sight_of
 from saywhy.values import UNDEFINED, FrozenDict, FrozenList, freeze, raw
 
@@ -18,15 +19,30 @@ NOTHING: Final = FrozenDict({})
 def look(s: Any, name: str, default: Any = None) -> Any:
     """A variable, frozen and noted as read; `default` where there is none."""
     sight = sight_of(s)
-    value = sight.scope.read((sight.owner, name))
-    return default if value is UNDEFINED else value
+    scope, key = sight.scope, (sight.owner, name)
+    state = scope.state
+    if state.bases:
+        value = scope.read(key)
+    else:  # the common case, in one step: a round looks some forty times
+        scope.reads.append(key)
+        value = scope.staged.get(key, UNDEFINED)
+        if value is UNDEFINED:
+            value = state.scopes[sight.owner].get(name, UNDEFINED)
+    return default if value is UNDEFINED or value is GONE else value
 
 
 def glance(s: Any, name: str, default: Any = None) -> Any:
     """Like `look`, not noted: for housekeeping that causes nothing."""
     sight = sight_of(s)
-    value = sight.scope.peek((sight.owner, name))
-    return default if value is UNDEFINED else value
+    scope, key = sight.scope, (sight.owner, name)
+    state = scope.state
+    if state.bases:
+        value = scope.peek(key)
+    else:
+        value = scope.staged.get(key, UNDEFINED)
+        if value is UNDEFINED:
+            value = state.scopes[sight.owner].get(name, UNDEFINED)
+    return default if value is UNDEFINED or value is GONE else value
 
 
 def given(s: Any, name: str, default: Any = None) -> Any:

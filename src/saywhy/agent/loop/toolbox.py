@@ -31,6 +31,7 @@ class Toolbox:
             [one.describe().to_value().raw for one in self.registry], owned=True
         )
         """The registered tools as a model is shown them."""
+        self.asks_people = any(tool.asks_human for tool in self.registry)
         self._overrides = config.overrides
         self._rules: dict[AgentTool, tuple[LLMInstruction, ...]] = {}
 

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from saywhy.agent.receipts.canon import Salt
 from saywhy.agent.slots.injection import Evaluated
 from saywhy.agent.slots.record import SlotName
-from saywhy.chart.view import Env, View, sight_of
+from saywhy.chart.view import View, sight_of
 from saywhy.values import UNDEFINED, FrozenDict, FrozenList
 
 COMPOSED: Final = "slotComposed"
@@ -32,7 +32,7 @@ MESSAGES_CHARS: Final = 10_000
 MOST_DROPPED: Final = 20
 """So many of what was left out are named."""
 
-SaltOf: TypeAlias = Callable[[Env], Salt | None]
+SaltOf: TypeAlias = Callable[[View], Salt | None]
 """Finds the salt of a run among the live objects of the host."""
 
 Sources: TypeAlias = dict[str, list[int]]
@@ -41,7 +41,7 @@ Sources: TypeAlias = dict[str, list[int]]
 
 def salt_in(salt: SaltOf | None, s: View) -> Salt | None:
     """The salt of the run, where the slot was told how to find one."""
-    return None if salt is None else salt(s.env)
+    return None if salt is None else salt(s)
 
 
 def frozen_in(s: View, name: str) -> Any:

@@ -6,10 +6,11 @@ conversation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from saywhy.agent.slots.composed import list_in, number_in
+from saywhy.agent.loop.history import history_of
+from saywhy.agent.slots.composed import frozen_in, list_in, number_in
 from saywhy.agent.slots.context import SlotContext
 from saywhy.chart.build import Script
 from saywhy.chart.built import Built
@@ -53,6 +54,12 @@ def context_of(s: View, messages: FrozenList | None = None) -> SlotContext:
         told if isinstance(told, str) else None,
         turn_number=number_in(s, "turnNumber", 1),
         loop_iteration=number_in(s, "loopCount", 0),
-        messages=list_in(s, "messages") if messages is None else messages,
+        messages=_shown(s) if messages is None else messages,
         signal=s.env.get("signal"),
     )
+
+
+def _shown(s: View) -> Sequence[Any]:
+    """The messages of the loop, after the system prompt of the round before."""
+    system = frozen_in(s, "assembledSystem")
+    return history_of(system if isinstance(system, str) else None, list_in(s, "messages"))
