@@ -323,6 +323,16 @@ def test_a_model_that_is_none_begins_nothing(run: Run, pay: str) -> None:
     assert done.out == ""
 
 
+def test_a_model_by_its_name(run: Run, folder: Path, pay: str) -> None:
+    """A script in a file is one; a name that is none begins nothing."""
+    (folder / "script.json").write_text('[{"reply": {"flowName": "Pay", "parameters": {}}}]')
+    done = run("chat", pay, PLAIN, "--model", "scripted:script.json", stdin="my bill\n")
+    assert done.out == "How much?\n"
+    done = run("chat", pay, "--model", "scripted:nowhere.json", stdin="Pay\n")
+    assert (done.code, done.out) == (2, "")
+    assert "--model scripted:nowhere.json: nowhere.json cannot be read" in done.err
+
+
 def test_a_library_of_the_package_by_name(run: Run, tmp_path: Path) -> None:
     """Its flows and its tools are there: the missing functions of tools are told, the rest runs."""
     done = run(

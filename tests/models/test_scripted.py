@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from saywhy.errors import CallerError, OutsideError
-from saywhy.models.provider import question
+from saywhy.errors import CallerError, ModelError, OutsideError
+from saywhy.models.provider import ModelReply, ToolCallPiece, question, reply_of
 from saywhy.models.scripted import ScriptedModel
 from saywhy.testing import FakeClock
+from saywhy.values import freeze
 
 
 def answers(model: ScriptedModel, *tasks: str) -> list[str]:
     async def ask() -> list[str]:
-        return [(await model.ask(question(task, "", ""))).text for task in tasks]
+        return [(await reply_of(model, question(task, "", ""))).text for task in tasks]
 
     return asyncio.run(ask())
 
@@ -69,6 +70,15 @@ def test_it_takes_its_time_on_the_clock_it_was_given() -> None:
         ("yes", "entry 0 of the model's script is an object, not str"),
         ({"answer": "x"}, 'has an unknown key "answer"'),
         ({"for": "voice"}, "needs either reply or raise"),
+        ({"reply": "x", "hang": True}, "needs either reply or raise"),
+        ({"reply": "x", "chunks": ["x"]}, "has reply and chunks"),
+        ({"raise": "x", "cut": True}, "has raise and cut"),
+        ({"chunks": "text"}, "has chunks that are no list of texts"),
+        ({"tool_calls": [{"arguments": {}}]}, "has tool_calls that are no list of calls"),
+        ({"tool_calls": {"name": "now"}}, "has tool_calls that are no list of calls"),
+        ({"reply": "x", "usage": 3}, "has a usage that is no object"),
+        ({"raise": "x", "code": "slow"}, "has the unknown code 'slow'"),
+        ({"reply": "x", "finish_reason": "done"}, "has the unknown finish_reason 'done'"),
         ({"reply": "x", "raise": "y"}, "needs either reply or raise"),
     ],
 )
@@ -85,3 +95,55 @@ def test_a_script_is_a_list(script: Any) -> None:
     with pytest.raises(CallerError, match=f"the model's script is a list, not {kind}") as caught:
         ScriptedModel(script)
     assert caught.value.hint.startswith('[{"for": "detect_flow", "reply": ')
+
+
+async def test_an_entry_may_say_all_that_a_model_can() -> None:
+    """Thoughts, text, calls with ids of their own where the script has none, usage and the rest."""
+    calls = [{"name": "now"}, {"id": "c", "name": "f", "arguments": {"a": [1]}, "raw": "{"}]
+    entry = {
+        "thinking": "hm",
+        "reply": "yes",
+        "tool_calls": calls,
+        "model": "m",
+        "usage": {"input_tokens": 3, "output_tokens": 4},
+    }
+    cut = {"chunks": ["Once", " upon"], "finish_reason": "length"}
+    model = ScriptedModel([entry, cut, {"tool_calls": calls[:1]}])
+    first, second, third = [await reply_of(model, question("chat", "", "")) for _ in range(3)]
+    assert first == ModelReply(
+        "yes",
+        "m",
+        3,
+        4,
+        (ToolCallPiece("call-1", "now", {}), ToolCallPiece("c", "f", freeze({"a": [1]}), "{")),
+        "tool_calls",
+        "hm",
+    )
+    assert (second.text, second.stop) == ("Once upon", "length")
+    assert [call.id for call in third.tool_calls] == ["call-3"]
+
+
+async def test_what_goes_wrong_may_do_so_midway() -> None:
+    """What had come by then was told."""
+    heard: list[str] = []
+
+    def listen(piece: Any) -> None:
+        heard.append(piece.text)
+
+    raised = {"chunks": ["Hel"], "raise": "slow down", "code": "rate_limit", "retry_after": 2}
+    model = ScriptedModel(
+        [raised, {"chunks": ["lo"], "cut": True}, {"chunks": ["!"], "hang": True}]
+    )
+    with pytest.raises(ModelError, match="slow down") as caught:
+        await reply_of(model, question("chat", "", ""), listen)
+    assert (caught.value.code, caught.value.retryable, caught.value.retry_after) == (
+        *("rate_limit", True),
+        2,
+    )
+    with pytest.raises(ModelError, match="broke off before it was complete") as caught:
+        await reply_of(model, question("chat", "", ""), listen)
+    assert caught.value.code == "network"
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await reply_of(model, question("chat", "", ""), listen)
+    assert heard == ["Hel", "lo", "!"]

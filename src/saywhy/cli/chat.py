@@ -10,7 +10,7 @@ import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -81,11 +81,22 @@ def chat(
     engine = engine_of(
         files, given, path, guidance=guidance, expressions=expressions, private=private or ()
     )
-    with asyncio.Runner() as runner, opened(runner, engine):
+    with asyncio.Runner() as runner, _let_go(runner, given.model), opened(runner, engine):
         conversation = runner.run(
             _conversation(engine, session, new=new, user=user, language=language, given=given)
         )
         talk(runner, conversation, path, as_json=as_json)
+
+
+@contextmanager
+def _let_go(runner: asyncio.Runner, model: Any) -> Generator[None, None, None]:
+    """Close the connections of a model that was named on the command line, and so is ours."""
+    try:
+        yield
+    finally:
+        close = getattr(model, "close", None)
+        if close is not None and type(model).__module__.startswith("saywhy.models."):
+            runner.run(close())
 
 
 def _check_language(language: str) -> None:

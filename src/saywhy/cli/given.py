@@ -71,14 +71,20 @@ def load_functions(spec: str) -> Functions:
 
 
 def load_model(spec: str) -> Any:
-    """The function or provider behind `FILE.py:NAME` or `MODULE:NAME`.
+    """The function or provider behind `FILE.py:NAME` or `MODULE:NAME`, or a model by its name.
 
-    Raises `CallerError` for what is neither, before a conversation begins.
+    Raises `CallerError` for what is none of these, before a conversation begins.
     """
     from saywhy.models.callback import provider_of
+    from saywhy.models.names import USAGE, is_model_name, model_of
 
+    if is_model_name(spec):
+        try:
+            return model_of(spec)
+        except CallerError as error:
+            raise CallerError(f"--model {spec}: {error}", hint=error.hint) from None
     module_name, _, name = spec.rpartition(":")
-    usage = "--model takes FILE.py:NAME or MODULE:NAME"
+    usage = f"--model takes FILE.py:NAME or MODULE:NAME, or a model: {USAGE}"
     if not module_name or not name:
         raise CallerError(f"--model {spec} names no function", hint=usage)
     load = _import_file if module_name.endswith(".py") else _import

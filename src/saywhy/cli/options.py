@@ -40,8 +40,9 @@ ModelOption = Annotated[
     str | None,
     typer.Option(
         "--model",
-        metavar="FILE.py:NAME",
-        help="A function that answers for a language model; 30 seconds for each answer.",
+        metavar="MODEL",
+        help="A language model: openai:NAME, anthropic:NAME, google:NAME, scripted:FILE.json, or "
+        "FILE.py:NAME for a function that answers; 30 seconds for each answer.",
     ),
 ]
 GlobalsOption = Annotated[

@@ -2,25 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Self, get_args
 
 from saywhy.clock import Clock, SystemClock
-from saywhy.errors import CallerError, OutsideError
-from saywhy.models.provider import Ask, ModelReply
+from saywhy.errors import CallerError, ModelError, ModelErrorCode, did_you_mean
+from saywhy.models.provider import (
+    Ask,
+    Piece,
+    StopPiece,
+    StopReason,
+    TextPiece,
+    ThinkingPiece,
+    ToolCallPiece,
+    UsagePiece,
+)
 from saywhy.values import dumps, freeze
 
-KEYS: Final = frozenset({"for", "reply", "raise", "delay_ms"})
+KEYS: Final = frozenset(
+    {
+        *("for", "reply", "chunks", "thinking", "tool_calls"),
+        *("usage", "model", "finish_reason"),
+        *("delay_ms", "raise", "code", "retry_after", "hang", "cut"),
+    }
+)
+CODES: Final[tuple[str, ...]] = get_args(ModelErrorCode)
+STOPS: Final[tuple[str, ...]] = get_args(StopReason)
 _EXAMPLE: Final = '[{"for": "detect_flow", "reply": {"flowName": "Pay", "parameters": {}}}]'
+_CALL_EXAMPLE: Final = '"tool_calls": [{"name": "weather", "arguments": {"place": "Rome"}}]'
+_ANSWERS: Final = ("reply", "chunks", "thinking", "tool_calls")
+_ENDS: Final = ("raise", "hang", "cut")
 
 
 class ScriptedModel:
     """Answers from a script; keeps what it was asked in `asked`.
 
-    The script is a list of `{"for": task, "reply": text or object}`, or with `"raise": message`,
-    and perhaps `"delay_ms"`. Each question takes the first entry nobody took yet whose `for` is its
-    task, or that has none; an object is given as JSON text. Where none is left it raises
-    `OutsideError`, as a model would that cannot be reached.
+    The script is a list of `{"for": task, "reply": text or object}`, or with `"raise": message`
+    (and `code`, `retry_after` seconds), and perhaps `"delay_ms"`. Each question takes the first
+    entry nobody took yet whose `for` is its task, or that has none; an object is given as JSON
+    text. Where none is left it raises `ModelError`, as a model would that cannot be reached.
+
+    Beside or in place of `reply` stand `tool_calls`, `thinking`, `usage`, `model` and
+    `finish_reason`. `chunks`, a list of texts, is a reply that comes piece by piece; what follows
+    it may go wrong: `raise`, `"hang": true` (until it is cancelled) or `"cut": true` (the stream
+    just ends).
     """
 
     def __init__(self, script: Sequence[Mapping[str, Any]], clock: Clock | None = None) -> None:
@@ -29,7 +57,22 @@ class ScriptedModel:
             raise CallerError(f"the model's script is a list, not {kind}", hint=_EXAMPLE)
         self._left: Final = [_checked(number, entry) for number, entry in enumerate(script)]
         self._clock: Final = clock or SystemClock()
+        self._calls = 0
         self.asked: Final[list[Ask]] = []
+
+    @classmethod
+    def from_file(cls, path: str | Path, clock: Clock | None = None) -> Self:
+        """A model with the script in a JSON file. Raises `CallerError` where there is none."""
+        try:
+            script = json.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise CallerError(f"{path} cannot be read: {error.strerror}") from error
+        except ValueError as error:
+            raise CallerError(f"{path} is no JSON: {error}", hint=_EXAMPLE) from error
+        try:
+            return cls(script, clock)
+        except CallerError as error:
+            raise CallerError(f"{path}: {error}", hint=error.hint) from None
 
     @property
     def tasks(self) -> list[str]:
@@ -41,40 +84,104 @@ class ScriptedModel:
         """How many answers nobody has asked for yet."""
         return len(self._left)
 
-    async def ask(self, ask: Ask) -> ModelReply:
+    async def ask(self, ask: Ask) -> AsyncGenerator[Piece, None]:
         """The next answer for this task."""
+        entry = self._take(ask)
+        if entry.get("delay_ms"):
+            await self._clock.sleep(entry["delay_ms"] / 1000)
+        for piece in self._said(entry):
+            yield piece
+        if entry.get("hang"):
+            await asyncio.Event().wait()
+        if "raise" in entry:
+            raise ModelError(
+                str(entry["raise"]),
+                code=entry.get("code", "unknown"),
+                retry_after=entry.get("retry_after"),
+            )
+        if not entry.get("cut"):
+            usual = "tool_calls" if entry.get("tool_calls") else "stop"
+            yield StopPiece(entry.get("finish_reason", usual), entry.get("model", ""))
+
+    def _take(self, ask: Ask) -> dict[str, Any]:
         self.asked.append(ask)
         entry = next((one for one in self._left if one.get("for", ask.task) == ask.task), None)
         if entry is None:
             others = ", ".join(dict.fromkeys(str(one["for"]) for one in self._left))
             left = f"; those left are for {others}" if others else ""
-            raise OutsideError(f"the script of the model has no answer left for {ask.task}{left}")
+            raise ModelError(f"the script of the model has no answer left for {ask.task}{left}")
         self._left.remove(entry)
-        if entry.get("delay_ms"):
-            await self._clock.sleep(entry["delay_ms"] / 1000)
-        if "raise" in entry:
-            raise OutsideError(str(entry["raise"]))
-        reply = entry["reply"]
-        return ModelReply(reply if isinstance(reply, str) else dumps(freeze(reply)).decode())
+        return entry
+
+    def _said(self, entry: Mapping[str, Any]) -> Iterator[Piece]:
+        if entry.get("thinking"):
+            yield ThinkingPiece(entry["thinking"])
+        if "reply" in entry:
+            reply = entry["reply"]
+            yield TextPiece(reply if isinstance(reply, str) else dumps(freeze(reply)).decode())
+        for chunk in entry.get("chunks", ()):
+            yield TextPiece(chunk)
+        for call in entry.get("tool_calls", ()):
+            self._calls += 1
+            call_id = call.get("id") or f"call-{self._calls}"
+            arguments = freeze(call.get("arguments") or {})
+            yield ToolCallPiece(call_id, call["name"], arguments, call.get("raw", ""))
+        usage = entry.get("usage")
+        if usage:
+            yield UsagePiece(usage.get("input_tokens", 0), usage.get("output_tokens", 0))
+
+
+# ------------------------------------------------------------------ checking
 
 
 def _checked(number: int, entry: Any) -> dict[str, Any]:
     """A copy of an entry. Raises `CallerError` for what can never be answered."""
+    where = f"entry {number} of the model's script"
     if not isinstance(entry, Mapping):
-        kind = type(entry).__name__
-        raise CallerError(
-            f"entry {number} of the model's script is an object, not {kind}", hint=_EXAMPLE
-        )
+        raise CallerError(f"{where} is an object, not {type(entry).__name__}", hint=_EXAMPLE)
     known: dict[str, Any] = {str(key): value for key, value in entry.items()}
     unknown = sorted(known.keys() - KEYS)
     if unknown:
         raise CallerError(
-            f'entry {number} of the model\'s script has an unknown key "{unknown[0]}"',
-            hint=f"known: {', '.join(sorted(KEYS))}",
+            f'{where} has an unknown key "{unknown[0]}"',
+            hint=did_you_mean(unknown[0], sorted(KEYS)) or f"known: {', '.join(sorted(KEYS))}",
         )
-    if ("reply" in known) == ("raise" in known):
-        raise CallerError(
-            f"entry {number} of the model's script needs either reply or raise",
-            hint=_EXAMPLE,
-        )
+    if problem := _problem(known):
+        raise CallerError(f"{where} {problem[0]}", hint=problem[1])
     return known
+
+
+def _problem(entry: Mapping[str, Any]) -> tuple[str, str] | None:
+    """What is wrong with an entry, and what to write."""
+    answers = [key for key in _ANSWERS if key in entry]
+    ends = [key for key in _ENDS if key in entry]
+    if not (answers or ends) or ("reply" in entry and ends):
+        return "needs either reply or raise", _EXAMPLE
+    if "reply" in entry and "chunks" in entry:
+        return "has reply and chunks", "chunks are a reply in pieces: leave one of them out"
+    if len(ends) > 1:
+        return f"has {ends[0]} and {ends[1]}", "a call goes wrong in one way only"
+    return _misshapen(entry)
+
+
+def _misshapen(entry: Mapping[str, Any]) -> tuple[str, str] | None:
+    chunks = entry.get("chunks", ())
+    if isinstance(chunks, str) or not all(isinstance(one, str) for one in chunks):
+        return "has chunks that are no list of texts", '"chunks": ["Hel", "lo"]'
+    calls = entry.get("tool_calls", ())
+    if isinstance(calls, str | Mapping) or not all(map(_is_call, calls)):
+        return "has tool_calls that are no list of calls", _CALL_EXAMPLE
+    if not isinstance(entry.get("usage", {}), Mapping):
+        return "has a usage that is no object", '"usage": {"input_tokens": 10, "output_tokens": 20}'
+    for key, words in (("code", CODES), ("finish_reason", STOPS)):
+        if entry.get(key, words[0]) not in words:
+            return f"has the unknown {key} {entry[key]!r}", f"one of {', '.join(words)}"
+    return None
+
+
+def _is_call(call: Any) -> bool:
+    return (
+        isinstance(call, Mapping)
+        and isinstance(call.get("name"), str)
+        and isinstance(call.get("arguments", {}), Mapping)
+    )
