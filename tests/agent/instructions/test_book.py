@@ -50,6 +50,8 @@ def test_tools_as_a_model_is_shown_them() -> None:
     assert BOOK.descriptions_of(BOOK.evaluate({})) == [
         {"name": "x", "description": "two", "input_schema": {}}
     ]
+    one, other = (BOOK.descriptions_of(BOOK.evaluate({}))[0] for _ in range(2))
+    assert one is other
 
 
 def test_one_object_listed_twice() -> None:

@@ -97,11 +97,16 @@ async def test_an_empty_list_passes_through() -> None:
 
 async def test_the_list_is_taken_as_it_is() -> None:
     """What is done to the list afterwards changes nothing."""
-    given = [DENIED]
+    tools, rules = [REFUND], [LLMInstruction("one", text="1")]
+    given = [DENIED, AgentInstruction("more", tools=tools, on_tool_result=rules)]
     built = build_instructions_to_llm_subflow(given)
     given.clear()
+    tools.append(define_tool("late", "Too late.", {}, str))
+    rules.append(LLMInstruction("late", text="late"))
     result = await built.run({"decision": {"order": {"status": "denied"}}})
-    assert result.state["activeInstructions"] == ["denied"]
+    assert result.state["activeInstructions"] == ["denied", "more"]
+    assert result.state["responseRules"] == ["denied/soft", "more/one"]
+    assert [tool["name"] for tool in result.state["toolInjections"]] == ["refund"]
 
 
 async def test_mounted_in_a_loop() -> None:

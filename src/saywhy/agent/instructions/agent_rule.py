@@ -45,6 +45,11 @@ class AgentInstruction:
     priority: float = 0
     safety: bool = False
 
+    def __post_init__(self) -> None:
+        # Names in a state stand for these; a list that grows later must not reach in.
+        object.__setattr__(self, "tools", tuple(self.tools))
+        object.__setattr__(self, "on_tool_result", tuple(self.on_tool_result))
+
 
 class InstructionEvaluationResult(msgspec.Struct, frozen=True):
     """What the active instructions bring, by the place it goes to."""

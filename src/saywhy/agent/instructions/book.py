@@ -18,6 +18,7 @@ from saywhy.agent.instructions.agent_rule import (
 )
 from saywhy.agent.instructions.rule import LLMInstruction
 from saywhy.agent.tools import AgentTool, agent_tool
+from saywhy.values import FrozenDict
 
 
 class RuleBook:
@@ -32,6 +33,7 @@ class RuleBook:
         self._rules: dict[str, LLMInstruction] = {}
         self._names: dict[AgentInstruction, tuple[str, tuple[str, ...]]] = {}
         self._tools: dict[AgentInstruction, tuple[AgentTool, ...]] = {}
+        self._shown: dict[int, FrozenDict] = {}
         for one in self.instructions:
             self._enter(one)
 
@@ -45,6 +47,8 @@ class RuleBook:
         # One object that is listed twice has the names of its last entry; both mean that object.
         self._names[one] = name, tuple(rules)
         self._tools[one] = tuple(agent_tool(tool) for tool in one.tools)
+        for given, tool in zip(one.tools, self._tools[one], strict=True):
+            self._shown[id(given)] = tool.describe().to_value()
 
     def evaluate(self, decision: Mapping[str, Any] | None) -> InstructionEvaluationResult:
         """What is active under this decision."""
@@ -58,9 +62,12 @@ class RuleBook:
         """The names of the rules of the active instructions, in order."""
         return [name for one in result.matched for name in self._names[one][1]]
 
-    def descriptions_of(self, result: InstructionEvaluationResult) -> list[Any]:
-        """The tools of the active instructions as a model is shown them."""
-        return [agent_tool(tool).describe().to_value() for tool in result.tool_injections]
+    def descriptions_of(self, result: InstructionEvaluationResult) -> list[FrozenDict]:
+        """The tools of the active instructions as a model is shown them.
+
+        The same objects each time, so that requests share them.
+        """
+        return [self._shown[id(tool)] for tool in result.tool_injections]
 
     def rules(self, names: Iterable[str]) -> tuple[LLMInstruction, ...]:
         """The rules with these names, in this order; names of an older version are passed over."""
