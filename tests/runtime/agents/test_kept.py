@@ -28,6 +28,7 @@ PAUSED = Paused(
     HISTORY,
     1,
     (Commit(1, 1, 1, "d", "agent", "seed", "stage"),),
+    (10, 20, 1),
 )
 KEPT = Kept(
     "c9",
@@ -52,6 +53,9 @@ def document(**changes: Any) -> bytes:
     for name, value in changes.items():
         tree[name] = value
     return json.dumps(tree).encode()
+
+
+PAUSED_TREE: dict[str, Any] = json.loads(document())["paused"]
 
 
 @pytest.mark.parametrize(
@@ -85,6 +89,10 @@ def document(**changes: Any) -> bytes:
         (
             document(paused={"chart": "d" * 20, "commits": [{"seq": 1}], "cursor": {}}),
             "the record in this checkpoint cannot be read: ",
+        ),
+        (
+            document(paused={**PAUSED_TREE, "used": [1, "x", 2]}),
+            "paused.used of this checkpoint is no usage: ",
         ),
         (
             document(paused={"chart": "d" * 20, "commits": [], "cursor": {"frames": [1]}}),

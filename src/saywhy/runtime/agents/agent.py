@@ -22,8 +22,9 @@ from saywhy.agent.agent import (
 from saywhy.agent.events import AgentEvent
 from saywhy.agent.instructions.agent_rule import AgentInstruction
 from saywhy.agent.instructions.rule import InstructionOverride
-from saywhy.agent.loop.build import build_agent_loop, spec_of
+from saywhy.agent.loop.build import spec_of
 from saywhy.agent.loop.config import MAX_ITERATIONS, NOTHING, AgentPattern
+from saywhy.agent.loop.message_api import build_message_api_chart
 from saywhy.chart.built import Built, Result
 from saywhy.chart.model import Chart
 from saywhy.clock import Clock, SystemClock
@@ -129,7 +130,8 @@ class Agent:
         self.redact, self.verbose = redact, verbose
         self.dispatch = Dispatch(recorders)
         self._new_id = new_id
-        self.built: Built = build_agent_loop(self.definition.loop_config(self.model)).chart
+        config = self.definition.loop_config(self.model)
+        self.built: Built = build_message_api_chart(config, agent=True)
         self._default = self.conversation(memory.conversation_id or None if memory else None)
 
     @classmethod

@@ -41,6 +41,8 @@ class Paused(msgspec.Struct, frozen=True):
     iterations: int = 0
     commits: tuple[Commit, ...] = ()
     """The record up to here."""
+    used: tuple[int, int, int] = (0, 0, 0)
+    """Tokens read and written, and calls of the model, up to here."""
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -97,6 +99,7 @@ def _paused_json(paused: Paused) -> dict[str, Any]:
         "messages": paused.messages,
         "iterations": paused.iterations,
         "commits": list(paused.commits),
+        "used": list(paused.used),
     }
 
 
@@ -168,7 +171,16 @@ def _paused(tree: Any, chart: str) -> Paused:
         _history(fields.list("messages"), "paused.messages"),
         fields.number("iterations"),
         commits,
+        _used(fields.list("used").raw),
     )
+
+
+def _used(counts: list[Any]) -> tuple[int, int, int]:
+    try:
+        tokens_in, tokens_out, calls = map(int, counts)
+    except (TypeError, ValueError) as error:
+        raise DamagedSession(f"paused.used of this checkpoint is no usage: {error}") from error
+    return tokens_in, tokens_out, calls
 
 
 class _Fields:

@@ -26,7 +26,7 @@ from saywhy.chart.failure import StepFailed
 from saywhy.messages import Message, Span
 from saywhy.models.chat import text_of, tool_message
 from saywhy.runtime.agents.kept import Kept, Paused
-from saywhy.runtime.agents.result import AgentResult
+from saywhy.runtime.agents.result import AgentResult, Usage
 from saywhy.runtime.agents.telling import About, Telling
 from saywhy.trace.record import Recorder
 from saywhy.trace.trace import Trace
@@ -85,7 +85,8 @@ class AgentRun:
         self.turn = kept.turn if self.resumed else kept.turn + 1
         self.run_id: str = kept.run_id if self.resumed else agent.new_id()
         about = About(self.turn, self.run_id, kept.id)
-        self.telling = Telling(about, agent.dispatch, given.on_event)
+        used = Usage(*self.resumed.used) if self.resumed else Usage()
+        self.telling = Telling(about, agent.dispatch, given.on_event, used)
         self.recorder = Recorder(agent.redact)
         self.result: AgentResult | None = None
         self._come_to: Result | None = None
@@ -230,6 +231,7 @@ class AgentRun:
             freeze(result.messages),
             result.iterations,
             self._commits(),
+            (result.usage.input_tokens, result.usage.output_tokens, result.usage.calls),
         )
 
     # ------------------------------------------------------------ its record

@@ -59,11 +59,14 @@ class _OnEvent:
 class Telling:
     """The voice of one run."""
 
-    def __init__(self, about: About, dispatch: Dispatch, on_event: OnEvent | None) -> None:
+    def __init__(
+        self, about: About, dispatch: Dispatch, on_event: OnEvent | None, used: Usage
+    ) -> None:
         self.about = about.fields()
         self.dispatch = dispatch
         self.listener = None if on_event is None else Backlog(_OnEvent(on_event))
-        self.usage = Usage()
+        self.usage = used
+        """What the model calls used so far, those before a pause included."""
         self.iteration = 0
         self.phase = ""
         """What is being waited for: `llm`, `tool`, or nothing that takes time."""
