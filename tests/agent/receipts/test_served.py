@@ -198,6 +198,18 @@ async def test_an_altered_chain_is_found() -> None:
     assert served_at(Trace(result.commits), 1).mismatches == ("slots.tools",)
 
 
+async def test_an_altered_label_is_found() -> None:
+    """A role is no part of a hash's text, and still none may be exchanged."""
+
+    def change(entry: Any) -> Any:
+        hashed, chars, _ = entry["messages"][0]
+        return {**entry, "messages": [[hashed, chars, "system"]]}
+
+    result = altered(await run(3), "receipts", change, nth=1)
+    served = served_all(Trace(result.commits))
+    assert [each.mismatches for each in served] == [("messages[0]",)] * 3
+
+
 # ------------------------------------------------------------------ unverifiable
 
 

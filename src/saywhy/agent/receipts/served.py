@@ -13,11 +13,12 @@ from itertools import zip_longest
 from typing import Any, Final, Literal
 
 import msgspec
+from msgspec import structs
 
 from saywhy.agent.loop.request import ask_from
 from saywhy.agent.receipts.log import END_STATE, ModelCall, Snapshot, calls_of, receipts_in
 from saywhy.agent.receipts.mint import NEVER, Handed, Minter, handed
-from saywhy.agent.receipts.receipt import Part, Receipt
+from saywhy.agent.receipts.receipt import Part, Parts, Receipt
 from saywhy.agent.receipts.stored import Unreadable
 from saywhy.errors import CallerError
 from saywhy.trace.rebuild import doubt_in
@@ -138,6 +139,8 @@ class _Verifying:
     def __init__(self, secret_salt: str | bytes | None) -> None:
         self.secret_salt = secret_salt
         self.minters: dict[tuple[str, str, str], Minter] = {}
+        self.agreed: dict[tuple[str, str, str], tuple[Parts, Parts]] = {}
+        """By minter: the messages of the last receipt that was verified, as kept and as minted."""
 
     def of(self, call: ModelCall) -> Served:
         receipt = call.receipt
@@ -155,17 +158,38 @@ class _Verifying:
         except CallerError:
             unread = (Unread("view", "no-canonical-form"),)
             return Served(view, receipt, "unverifiable", unread=unread)
+        if self._agree(receipt, anew):
+            return Served(view, receipt, "verified")
         return _compared(call, view, receipt, anew)
 
+    def _agree(self, receipt: Receipt, anew: Receipt) -> bool:
+        """Whether two receipts are the same. What was compared for the last call is not again."""
+        key = _minter_of(receipt)
+        kept, minted = self.agreed.get(key, (Parts(), Parts()))
+        grown = receipt.messages.begins_with(kept) and anew.messages.begins_with(minted)
+        start = len(kept) if grown else 0
+        if receipt.messages.since(start) != anew.messages.since(start):
+            return False
+        known = structs.replace(receipt, messages=anew.messages)
+        if known != anew:
+            return False
+        self.agreed[key] = receipt.messages, anew.messages
+        return True
+
     def _minter(self, receipt: Receipt) -> Minter:
-        basis = receipt.basis
-        key = (basis.run_id, basis.keyed_by, basis.labels)
+        basis, key = receipt.basis, _minter_of(receipt)
         if key not in self.minters:
             secret = self.secret_salt if basis.keyed_by == "host" else None
             self.minters[key] = Minter(
                 basis.run_id, secret_salt=secret, strict_labels=basis.labels == "hashed"
             )
         return self.minters[key]
+
+
+def _minter_of(receipt: Receipt) -> tuple[str, str, str]:
+    """What a minter is told from others by."""
+    basis = receipt.basis
+    return basis.run_id, basis.keyed_by, basis.labels
 
 
 def _view(request: Handed, call: ModelCall) -> View:
@@ -190,8 +214,6 @@ def _known_from_the_end(call: ModelCall, slot: str) -> bool:
 
 
 def _compared(call: ModelCall, view: View, receipt: Receipt, anew: Receipt) -> Served:
-    if anew == receipt:
-        return Served(view, receipt, "verified")
     unread: list[Unread] = []
     wrong: list[str] = []
     for slot, part, content in _differing(view, receipt, anew):
