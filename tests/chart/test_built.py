@@ -444,3 +444,19 @@ async def test_a_fork_is_answered_by_branch() -> None:
     paused = await built.resume(paused.checkpoint(), BranchAnswer(1, Answer("second")))
     done = await built.resume(paused.checkpoint(), BranchAnswer(0, Answer("first")))
     assert done.state == {"one": "first", "two": "second"}
+
+
+async def test_a_run_may_be_a_turn_of_a_conversation() -> None:
+    """Its commits bear the number of the turn, those after a pause as well."""
+    b = Builder("turns")
+    ask = b.pausable(id="ask")(lambda s: "Who?")
+
+    @ask.resume
+    def _(s: Any, answer: Any) -> None:
+        s.who = answer
+
+    built = b.build()
+    rested = await built.run(turn=3)
+    done = await built.resume(rested.checkpoint(), "Ann")
+    assert {commit.turn for commit in (*rested.commits, *done.commits)} == {3}
+    assert {commit.turn for commit in (await built.run()).commits} == {0}

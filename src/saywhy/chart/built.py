@@ -122,6 +122,8 @@ class RunOptions(TypedDict, total=False):
     """Is given each commit as it happens."""
     limits: Limits
     clock: Clock
+    turn: int
+    """Number of the turn that commits belong to, where the run is one of a conversation's."""
     beside: Iterable[Built]
     """Other charts written in Python that are mounted by id."""
     charts: Iterable[Chart]
@@ -166,6 +168,7 @@ class Built:
         half written.
         """
         cursor = Cursor()
+        cursor.state.turn = options.get("turn", 0)
         scopes = cursor.state.scopes
         scopes[ARGS] = {name: freeze(value, (ARGS, name)) for name, value in (args or {}).items()}
         open_frame(cursor, self.chart, Call(self.chart.digest, STATE))

@@ -151,6 +151,7 @@ class AgentRun:
             "clock": self.agent.clock,
             "listener": self.telling.signal,
             "record": self._record,
+            "turn": self.turn,
         }
         built = self.agent.built
         if self.resumed is not None:

@@ -7,7 +7,7 @@ are told here and not by the chart, so that every run has both, however it ends.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -33,6 +33,9 @@ from saywhy.chart.drive import Signal
 from saywhy.runtime.agents.dispatch import Backlog, Dispatch
 from saywhy.runtime.agents.result import AgentResult, Usage
 from saywhy.values import raw
+
+PHASES: Final = {"model": "llm", "tool": "tool"}
+"""What waiting for a need is called; other needs have the name of their stage."""
 
 OnEvent = Callable[[AgentEvent], Any]
 
@@ -69,7 +72,7 @@ class Telling:
         """What the model calls used so far, those before a pause included."""
         self.iteration = 0
         self.phase = ""
-        """What is being waited for: `llm`, `tool`, or nothing that takes time."""
+        """What is being waited for, or was about to be done: `llm`, `tool`, or a stage."""
         self._arguments: dict[str, Mapping[str, Any]] = {}
 
     # ------------------------------------------------------------ beginning and end
@@ -127,12 +130,14 @@ class Telling:
     def commit(self, commit: Commit) -> None:
         """A step of the run."""
         asked, answered = commit.asked, commit.answered
-        if answered is not None:
+        if commit.error:
+            self.phase = self.phase or commit.node
+        elif commit.phase != "closed":
             self.phase = ""
-            if answered.kind == "model" and not answered.error:
-                self._model_answered(raw(answered.value), answered.facts)
+        if answered is not None and answered.kind == "model" and not answered.error:
+            self._model_answered(raw(answered.value), answered.facts)
         if asked is not None:
-            self.phase = {"model": "llm", "tool": "tool"}.get(asked.kind, asked.kind)
+            self.phase = PHASES.get(asked.kind, commit.node)
             if asked.kind == "model":
                 args: Any = raw(asked.args)
                 self.iteration = int(args.get("iteration", 0)) if isinstance(args, dict) else 0
