@@ -10,6 +10,7 @@ import pytest
 
 from saywhy.errors import CallerError
 from saywhy.models.callback import Callback, provider_of
+from saywhy.models.chat import user_message
 from saywhy.models.provider import Ask, Provider, question, reply_of
 from saywhy.models.scripted import ScriptedModel
 from saywhy.values import freeze
@@ -131,3 +132,22 @@ def test_a_provider_stays_what_it_is() -> None:
     model = ScriptedModel([])
     assert isinstance(model, Provider)
     assert provider_of(model) is model
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"tools": [{"name": "now"}]}, "cannot be given tools"),
+        (
+            {"messages": [user_message("a"), user_message("b")]},
+            "cannot be told what was said before",
+        ),
+    ],
+)
+def test_two_texts_are_no_conversation(more: dict[str, Any], told: str) -> None:
+    """Nothing is left out in silence: a provider that takes all of it is asked for."""
+    ask = Ask("chat", **{"messages": [user_message("a")], **more})
+    with pytest.raises(CallerError, match=told) as caught:
+        asked(lambda system, user: "x", ask)
+    assert "async def ask(self, ask: saywhy.Ask)" in caught.value.hint
+    assert asked(lambda system, user: system + user, Ask("chat", messages=ask.messages[:1])) == "a"

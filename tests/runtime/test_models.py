@@ -126,6 +126,13 @@ def test_a_provider_that_times_out_by_itself_says_so() -> None:
         asyncio.run(converse(engine(Late()), "bike"))
 
 
+def test_an_answer_that_was_cut_off_is_none() -> None:
+    """Half a JSON text may look like a whole one."""
+    model = ScriptedModel([{"reply": {"flowName": "RentBike"}, "finish_reason": "length"}])
+    with pytest.raises(FlowExecutionError, match="communication failed: the answer was cut off"):
+        asyncio.run(converse(engine(model), "bike"))
+
+
 @pytest.mark.parametrize(
     ("reply", "error"),
     [

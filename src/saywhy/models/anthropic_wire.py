@@ -100,7 +100,7 @@ def _blocks(message: Mapping[str, Any], role: str) -> Iterator[dict[str, Any]]:
     for call in calls:
         yield from thaw((call.get("vendor") or {}).get(PROVIDER, {}).get("thinking")) or ()
     if isinstance(content, str):
-        if content:
+        if content.strip():  # of blank text the server says that there is none
             yield _text(content)
     else:
         yield from (made for block in content for made in _block(block))
@@ -119,7 +119,7 @@ def _block(block: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield _result(block["tool_use_id"], block.get("content") or "", is_error=is_error)
         case _:
             text = text_of([block])
-            if text:
+            if text.strip():
                 yield _text(text)
 
 

@@ -19,6 +19,7 @@ from saywhy.values import thaw
 
 MOST: Final = 4
 LEAST: Final = 2
+_PROVIDER: Final = "a class with `async def ask(self, ask: saywhy.Ask) -> saywhy.ModelReply`"
 
 _BY_POSITION: Final = (
     inspect.Parameter.POSITIONAL_ONLY,
@@ -37,7 +38,13 @@ class Callback:
         self._is_async: Final = _is_async(function)
 
     async def ask(self, ask: Ask) -> ModelReply:
-        """Call the function. Raises what it raises, and `CallerError` for what is no text."""
+        """Call the function. Raises what it raises, and `CallerError` for what is no text.
+
+        It can be asked, but it cannot take part in a conversation or call tools.
+        """
+        if ask.tools or len(ask.messages) > 1:
+            what = "be given tools" if ask.tools else "be told what was said before"
+            raise CallerError(f"a function that takes two texts cannot {what}", hint=_PROVIDER)
         arguments: list[Any] = [ask.system or "", ask.user]
         more = (ask.schema, None if ask.request is None else _own(ask.request))
         asked = MOST if ask.request is not None else LEAST + (ask.schema is not None)

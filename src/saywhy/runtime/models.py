@@ -47,6 +47,8 @@ class Models(msgspec.Struct, frozen=True):
             return _failed(failure_text(error))
         if self._is_late(clock.now() - began):  # it was told to stop and did not
             return self._late()
+        if reply.stop == "length":  # half a JSON text must not be read as a whole one
+            return _failed("the answer was cut off")
         facts: dict[str, Any] = {}
         if reply.model:
             facts["model"] = reply.model

@@ -1,0 +1,154 @@
+"""Promise: whatever lawful conversation there is, each vendor's package accepts what is sent.
+
+A conversation is lawful when each call is answered once, in order, before anybody else speaks. Of
+what is sent, the packages' own types are asked, and the law of each server that its types do not
+know: who may speak after whom, and that results stand with the calls they answer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from saywhy.models.anthropic import AnthropicModel
+from saywhy.models.anthropic_wire import messages_of as anthropic_messages
+from saywhy.models.chat import (
+    assistant_message,
+    problems_of,
+    system_message,
+    tool_message,
+    user_message,
+)
+from saywhy.models.google_wire import contents_of
+from saywhy.models.openai_wire import messages_of as openai_messages
+from saywhy.models.provider import Ask
+from saywhy.values import freeze
+from tests.models.vendors import ANTHROPIC, GOOGLE, OPENAI
+
+TEXTS = st.sampled_from(["", "x", "Øre\n{}", '{"error":true,"message":"m"}', " "])
+WORDS = st.sampled_from(["x", "two words", "π"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.floats(-2, 2) | WORDS,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(WORDS, inner, max_size=2),
+    max_leaves=4,
+)
+IMAGES = st.sampled_from(
+    [
+        {"type": "url", "url": "https://pictures.example/a.png"},
+        {"type": "base64", "media_type": "image/png", "data": "iVBORw=="},
+    ]
+)
+BLOCKS = st.lists(
+    st.builds(lambda text: {"type": "text", "text": text}, TEXTS)
+    | st.builds(lambda source: {"type": "image", "source": source}, IMAGES),
+    max_size=3,
+)
+CONTENTS = TEXTS | BLOCKS
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """A lawful conversation that may begin anywhere, as one that was cut does."""
+    found: list[dict[str, Any]] = []
+    number = 0
+    for kind in draw(st.lists(st.sampled_from("suaac"), min_size=1, max_size=8)):
+        if kind == "s":
+            found.append(system_message(draw(TEXTS)))
+        elif kind == "u":
+            found.append(user_message(draw(CONTENTS)))
+        elif kind == "a":
+            found.append(assistant_message(draw(TEXTS)))
+        else:
+            arguments = draw(st.lists(st.dictionaries(WORDS, JSON, max_size=2), max_size=3))
+            calls = [
+                {"id": f"c{number + at}", "name": "now", "arguments": one}
+                for at, one in enumerate(arguments)
+            ]
+            number += len(calls)
+            found.append(assistant_message(draw(TEXTS), calls))
+            found += [tool_message(draw(CONTENTS), call["id"]) for call in calls]
+    return found
+
+
+@given(histories())
+def test_openai(history: list[dict[str, Any]]) -> None:
+    """Its types accept it, and the law of calls and results holds there as well."""
+    sent = openai_messages(Ask("chat", "s", history))
+    OPENAI.accepts({"model": "small", "messages": sent})
+    roles = [one["role"] for one in sent[1:]]
+    assert roles == [one["role"] for one in history]
+    assert problems_of([_ours(one) for one in sent]) == problems_of(history) == []
+
+
+def _ours(message: dict[str, Any]) -> dict[str, Any]:
+    calls = [{"id": one["id"], **one["function"]} for one in message.get("tool_calls", ())]
+    return {**message, "tool_calls": calls}
+
+
+@given(histories())
+def test_anthropic(history: list[dict[str, Any]]) -> None:
+    """Two speak in turns, the user first; the results of a round open the turn after it."""
+    sent = anthropic_messages(history)
+    ANTHROPIC.accepts({"model": "small", "max_tokens": 9, "messages": sent})
+    assert all(one["content"] for one in sent), "a message with nothing in it"
+    _take_turns([one["role"] for one in sent], "assistant")
+    asked: list[str] = []
+    for turn in sent:
+        blocks = turn["content"] if isinstance(turn["content"], list) else []
+        kinds = [one["type"] for one in blocks]
+        assert all(one["text"].strip() for one in blocks if one["type"] == "text")
+        results = [one["tool_use_id"] for one in blocks if one["type"] == "tool_result"]
+        assert results == asked
+        assert kinds[: len(results)] == ["tool_result"] * len(results)
+        asked = [one["id"] for one in blocks if one["type"] == "tool_use"]
+    assert asked == []
+
+
+@given(histories())
+def test_google(history: list[dict[str, Any]]) -> None:
+    """Two speak in turns, the user first; there are as many results as there were calls."""
+    sent = contents_of(history)
+    GOOGLE.accepts({"contents": sent})
+    assert all(one["parts"] for one in sent), "a turn with nothing in it"
+    _take_turns([one["role"] for one in sent], "model")
+    asked = 0
+    for turn in sent:
+        results = [part for part in turn["parts"] if "function_response" in part]
+        assert len(results) == asked
+        asked = sum("function_call" in part for part in turn["parts"])
+    assert asked == 0
+
+
+def _take_turns(roles: list[str], other: str) -> None:
+    assert roles == ["user" if at % 2 == 0 else other for at in range(len(roles))]
+
+
+@pytest.mark.parametrize(
+    "of", [anthropic_messages, contents_of, lambda h: openai_messages(Ask("chat", None, h))]
+)
+@given(history=histories())
+def test_state_is_sent_like_plain_data(of: Any, history: list[dict[str, Any]]) -> None:
+    """Messages come frozen out of a conversation's state, and nothing of that reaches a vendor."""
+    assert of(freeze(history)) == of(history)
+    assert _is_plain(of(freeze(history)))
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(map(_is_plain, value.values()))
+    return value is None or type(value) in (str, bytes, int, float, bool)
+
+
+async def test_the_conversation_is_left_as_it_is() -> None:
+    """Building a request changes nothing of the question, which others hold as well."""
+    history = freeze([user_message("a"), user_message([{"type": "text", "text": "b"}])])
+    ask = Ask("chat", "s", history, [{"name": "now", "input_schema": {}}])
+    before = str(history)
+    anthropic_messages(ask.messages)
+    AnthropicModel("small", api_key="k")._body(ask)
+    assert str(history) == before
