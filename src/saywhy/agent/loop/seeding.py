@@ -55,7 +55,7 @@ class Seeding:
         s.emit("turn_start", {"user_message": said})
         write(s, "messages", messages)
         s.userMessage = said
-        s.looseSystem = has_system(messages)
+        s.looseSystem = config.store is not None or has_system(messages)
         s.turnNumber = int(given(s, "turnNumber", 1))
         s.loopCount = 0
         s.calls = 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import iscoroutinefunction
 from typing import Any, Final
 
 from saywhy.agent.loop.config import AgentLoopConfig, AgentPattern
@@ -18,7 +19,7 @@ from saywhy.agent.receipts.minters import Minters
 from saywhy.agent.slots.messages_slot import WINDOW, messages_slot
 from saywhy.agent.slots.mounting import OUTPUTS, STORED
 from saywhy.agent.slots.resolved import Resolved
-from saywhy.agent.slots.strategies import MessageStrategy, safe_strategy, sliding_window
+from saywhy.agent.slots.strategies import ToolPairSafety, safe_strategy, sliding_window
 from saywhy.agent.slots.system_prompt import system_prompt_slot
 from saywhy.agent.slots.tool_slot import tools_slot
 from saywhy.chart.build import Script
@@ -102,7 +103,7 @@ def _messages(config: AgentLoopConfig, salt: Callable[[Any], Salt | None]) -> Sl
     slot = _slot(MESSAGES, "Messages", built)
     if store is None:
         return slot
-    instead = {"load-history": _loaded_once, "track-prepared": _tracked_once} if regular else {}
+    instead = _REGULAR if regular else {}
     return Slot(slot.id, slot.name, built, (*slot.outputs, *STORED), instead)
 
 
@@ -117,17 +118,13 @@ class Nowhere:
         """Nothing."""
 
 
-class FirstPass:
+class FirstPass(ToolPairSafety):
     """A strategy that chooses in the first round; in later ones what is new is put behind."""
-
-    def __init__(self, inner: MessageStrategy) -> None:
-        self.inner = inner
-        self.is_async = inner.is_async
 
     def prepare(self, messages: Any, context: Any, /) -> Any:
         """What the strategy keeps, or in later rounds all."""
         if not context.loop_iteration:
-            return self.inner.prepare(messages, context)
+            return super().prepare(messages, context)
         told = Resolved(messages, "appended", f"{len(messages)} messages")
         return _later(told) if self.is_async else told
 
@@ -136,42 +133,55 @@ async def _later(told: Resolved[Any]) -> Resolved[Any]:
     return told
 
 
-def _loaded_once(load: Stage) -> Stage:
-    """In later rounds the messages of the loop are what the first choice has grown to."""
-
-    def put_current(s: Any) -> None:
-        sight = sight_of(s)
-        # For the next stage alone, and not written down: it stands in the record already.
-        sight.scope.replace((sight.owner, "history"), look(s, "messages", EMPTY), [])
-
-    return _first(load, put_current)
-
-
-def _tracked_once(track: Stage) -> Stage:
-    return _first(track, lambda s: None)
-
-
-def _first(stage: Stage, later: Callable[[Any], None]) -> Stage:
-    """The stage in the first round, `later` in the others."""
-    from inspect import iscoroutinefunction
-
+def _first_only(stage: Stage) -> Stage:
+    """The stage in the first round; nothing in later ones."""
     if iscoroutinefunction(stage):
 
         async def awaited(s: Any) -> None:
-            if glance(s, "loopCount", 0):
-                later(s)
-            else:
+            if not glance(s, "loopCount", 0):
                 await stage(s)
 
         return awaited
 
     def plain(s: Any) -> None:
-        if glance(s, "loopCount", 0):
-            later(s)
-        else:
+        if not glance(s, "loopCount", 0):
             stage(s)
 
     return plain
+
+
+def _on_current(stage: Stage) -> Stage:
+    """The stage, for which in later rounds the messages of the loop are the history.
+
+    They are what the first choice has grown to. Nothing is written down: it stands there already.
+    """
+
+    def put_current(s: Any) -> None:
+        if glance(s, "loopCount", 0):
+            sight = sight_of(s)
+            sight.scope.replace((sight.owner, "history"), look(s, "messages", EMPTY), [])
+
+    if iscoroutinefunction(stage):
+
+        async def awaited(s: Any) -> None:
+            put_current(s)
+            await stage(s)
+
+        return awaited
+
+    def plain(s: Any) -> None:
+        put_current(s)
+        stage(s)
+
+    return plain
+
+
+_REGULAR: Final[dict[str, Callable[[Stage], Stage]]] = {
+    "load-history": _first_only,
+    "apply-strategy": _on_current,
+    "track-prepared": _first_only,
+}
+"""How the stages of a stored conversation run in the Regular pattern."""
 
 
 def conversation_id(config: AgentLoopConfig, s: Any) -> str:
