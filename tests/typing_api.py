@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any, assert_type
 
 from saywhy import (
+    Ask,
+    Budget,
+    BudgetExceeded,
     CallerError,
     Engine,
     FlowExecutionError,
@@ -15,8 +18,12 @@ from saywhy import (
     InstructionOverride,
     LLMInstruction,
     MemoryStore,
+    ModelReply,
     Policy,
     Problem,
+    Provider,
+    RecordingModel,
+    ReplayModel,
     Reply,
     Report,
     ResolvedInstruction,
@@ -37,8 +44,16 @@ from saywhy import (
     process_instructions,
     quick,
     quick_bind,
+    reply_of,
+    resilient,
     tool,
     why,
+    with_budget,
+    with_circuit_breaker,
+    with_fallback,
+    with_rate_limit,
+    with_retries,
+    with_timeout,
 )
 from saywhy.host import (
     FlowChoice,
@@ -52,7 +67,7 @@ from saywhy.host import (
     is_near_miss,
     to_flow_request,
 )
-from saywhy.testing import check_tool
+from saywhy.testing import check_provider, check_tool
 from saywhy.tools.wrappers import approve, break_circuit, cache, keep, limit, prefix
 
 
@@ -216,3 +231,24 @@ def instructions(ctx: InstructionContext) -> list[ResolvedInstruction]:
     active = evaluate_agent_instructions([denied], decided.decision)
     assert_type(active.prompt_injections, tuple[str, ...])
     return evaluate_instructions(rules, ctx)
+
+
+# ------------------------------------------------------------------ models
+
+
+async def bounded(small: Provider, folder: Path) -> None:
+    steady: Provider = with_retries(with_timeout(small, 30, 5), 3, backoff=lambda made: made / 2)
+    limited = with_rate_limit(steady, requests=60, per_seconds=60, tokens=90_000)
+    both = resilient([limited, "openai:a-model"], on_fallback=lambda i, j, error: print(i, error))
+    month = Budget(cost=5, prices={"a-model": (0.5, 1.5)})
+    model = with_budget(with_circuit_breaker(with_fallback([both, callback])), month)
+    try:
+        with Budget(calls=3).applied() as budget:
+            assert_type(await reply_of(model, Ask("chat")), ModelReply)
+        assert_type(budget.spent.tokens, int)
+    except BudgetExceeded as error:
+        assert_type(error.used, float)
+    recorder = RecordingModel(model, folder / "talk.jsonl", redact=lambda record: record)
+    assert_type(recorder.dropped, int)
+    assert_type(ReplayModel(folder / "talk.jsonl", match="fingerprint").left, int)
+    await check_provider(lambda: model, tools=None, probe=lambda: 0)
