@@ -149,10 +149,11 @@ class AgentRun:
         options: RunOptions = {
             "signal": token,
             "clock": self.agent.clock,
-            "listener": self.telling.signal,
             "record": self._record,
             "turn": self.turn,
         }
+        if self.telling.listens:
+            options["listener"] = self.telling.signal
         built = self.agent.built
         if self.resumed is not None:
             return built.resume(self.resumed.cursor, self.begin.answer[0], **options)

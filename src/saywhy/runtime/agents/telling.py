@@ -73,7 +73,13 @@ class Telling:
         self.iteration = 0
         self.phase = ""
         """What is being waited for, or was about to be done: `llm`, `tool`, or a stage."""
+        self.records = bool(dispatch.recorders)
         self._arguments: dict[str, Mapping[str, Any]] = {}
+
+    @property
+    def listens(self) -> bool:
+        """Whether anybody wants to know; else signals need not be sent at all."""
+        return self.records or self.listener is not None
 
     # ------------------------------------------------------------ beginning and end
 
@@ -151,6 +157,8 @@ class Telling:
         self.usage = Usage(
             before.input_tokens + tokens[0], before.output_tokens + tokens[1], before.calls + 1
         )
+        if not self.records:
+            return
         called = LLMCalled(
             model=str(told.get("model") or ""),
             usage={"input_tokens": tokens[0], "output_tokens": tokens[1]} if used else None,
