@@ -22,7 +22,7 @@ from saywhy.stores.sqlite_chat_memory import SqliteChatMemory
 from saywhy.values import thaw
 
 SYSTEM = {"role": "system", "content": "S"}
-ONE = {"role": "user", "content": "é \ud83d\ude00"}
+ONE = {"role": "user", "content": "é 😀"}
 TWO = {
     "role": "assistant",
     "content": "",
@@ -75,7 +75,7 @@ def test_in_memory() -> None:
 
 def test_what_is_no_message() -> None:
     """What a conversation cannot hold is refused when it is saved, with its place."""
-    with pytest.raises(StateValueError, match="messages.0.content is a set"):
+    with pytest.raises(StateValueError, match=r"messages\.0\.content is a set"):
         LocalChatMemory().save("c", [{"role": "user", "content": {1}}])
 
 

@@ -61,7 +61,8 @@ class SqliteChatMemory:
                 f'the conversation "{conversation_id}" has grown to {len(text)} characters of JSON',
                 hint=f"at most {MAX_MESSAGES_BYTES} are kept: begin another one, or save a summary",
             )
-        await self._writer.do(self._write, conversation_id, frozen, text)
+        # Compared as it will come back: JSON knows one way to write a letter.
+        await self._writer.do(self._write, conversation_id, read_messages(text) or frozen, text)
 
     async def forget(self, conversation_id: str, /) -> None:
         """Keep nothing of the conversation any more."""

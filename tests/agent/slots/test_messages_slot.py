@@ -23,7 +23,7 @@ from saywhy.chart.failure import StepFailed
 from saywhy.errors import CallerError
 from saywhy.stores.chat_memory import KeyValueChatMemory, LocalChatMemory
 from saywhy.stores.retriever import Chunk
-from saywhy.values import dumps, thaw
+from saywhy.values import dumps, freeze, thaw
 from tests.agent.slots.conftest import Run
 
 Texts = Callable[[Any], list[str]]
@@ -202,8 +202,6 @@ async def test_the_prompt_in_front_may_change(run: Run) -> None:
     prepared = before[1:]
     for front in ([], [{"role": "system", "content": "S"}]):
         now = [*front, *prepared, {"role": "assistant", "content": "x"}]
-        from saywhy.values import freeze
-
         kept = saved_history(freeze(before), freeze(prepared), freeze(now))
         assert thaw(kept) == [*before, {"role": "assistant", "content": "x"}]
 
