@@ -7,18 +7,27 @@ from pathlib import Path
 from typing import Any, assert_type
 
 from saywhy import (
+    Agent,
+    AgentBuilder,
+    AgentEvent,
+    AgentMemory,
+    AgentResult,
     Ask,
     Budget,
     BudgetExceeded,
     CallerError,
+    CancelToken,
+    Conversation,
     Engine,
     FlowExecutionError,
     HeldTurn,
     InstructionContext,
     InstructionOverride,
+    LLMCalled,
     LLMInstruction,
     MemoryStore,
     ModelReply,
+    OutputSchema,
     Policy,
     Problem,
     Provider,
@@ -26,12 +35,17 @@ from saywhy import (
     ReplayModel,
     Reply,
     Report,
+    ResolvedFollowUp,
     ResolvedInstruction,
+    RunCancelled,
+    RunTimedOut,
     SaywhyError,
     Session,
     SqliteStore,
     Store,
+    Token,
     Trace,
+    TurnEnd,
     TurnReply,
     Variable,
     apply_decisions,
@@ -252,3 +266,46 @@ async def bounded(small: Provider, folder: Path) -> None:
     assert_type(recorder.dropped, int)
     assert_type(ReplayModel(folder / "talk.jsonl", match="fingerprint").left, int)
     await check_provider(lambda: model, tools=None, probe=lambda: 0)
+
+
+class Notes:
+    """A recorder has the hooks it wants, and no others."""
+
+    def on_llm_call(self, event: LLMCalled) -> None:
+        assert_type(event.latency_ms, float)
+        assert_type(event.turn_number, int)
+
+
+def agents(model: Provider, memory: Any) -> list[Agent]:
+    """Keywords or steps; a step gives another builder, `build()` the agent."""
+    builder = Agent.create(model, name="shop").system("Be brief.").max_iterations(3)
+    assert_type(builder, AgentBuilder)
+    kept = AgentMemory(memory, "c9", durability="background")
+    form = OutputSchema({"type": "object"}, name="order")
+    written = Agent("openai:some-model", tools=[pay], pattern="dynamic", memory=kept)
+    return [builder.tool(pay).recorder(Notes()).build(), written, Agent(model, output_schema=form)]
+
+
+async def talk(agent: Agent, signal: CancelToken) -> None:
+    """A conversation: words, events, an offered action, a person's answer, and somewhere else."""
+    conversation = agent.conversation("user-7")
+    assert_type(conversation, Conversation)
+    try:
+        result = await conversation.run("hi", signal=signal, timeout=30)
+    except (RunCancelled, RunTimedOut) as stopped:
+        assert_type(stopped.result.paused, bool)
+        return
+    assert_type(result, AgentResult)
+    for offer in result.follow_ups:
+        assert_type(offer, ResolvedFollowUp)
+        await conversation.follow_up(offer, on_event=lambda event: print(event.to_sse()))
+    if result.paused:
+        await conversation.resume("yes", timeout=5)
+    assert_type(conversation.checkpoint(), bytes)
+    assert_type(conversation.trace, Trace)
+    async for piece in agent.stream("and now?", timeout=5):
+        assert_type(piece, AgentEvent | AgentResult)
+        if isinstance(piece, Token):
+            assert_type(piece.content, str)
+        elif isinstance(piece, TurnEnd):
+            assert_type(piece.iterations, int)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from saywhy.agent.instructions.follow_up import ResolvedFollowUp
 from saywhy.values import FrozenDict
 
 
@@ -39,7 +40,7 @@ class AgentResult:
     """`question` and `tool_call_id`, where it is paused."""
     stop_reason: str = ""
     """`final`; `max_iterations` where the model still wanted tools; `paused`."""
-    follow_ups: tuple[Any, ...] = ()
+    follow_ups: tuple[ResolvedFollowUp, ...] = ()
     """What the results of tools offered as next actions; each can be handed to `follow_up`."""
     decision: Mapping[str, Any] = field(default_factory=lambda: FrozenDict({}))
     """The decision scope at the end."""
