@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from saywhy.agent.tools import define_tool
+from saywhy.agent.tools import ask_human, define_tool
 from saywhy.cancel import CancelToken
 from saywhy.chart.built import RunCancelled, RunTimedOut
 from saywhy.models.provider import Ask, ModelReply
@@ -258,3 +258,58 @@ async def test_tools_are_handed_the_token() -> None:
         await agent.run("go", signal=signal)
     assert [token.reason for token in seen] == ["enough"]
     assert not others()
+
+
+def asking(gates: Gates) -> tuple[Agent, GatedStream]:
+    """An agent whose run rests at a question, and goes on at gates."""
+    question = calls(call("ask_human", "h1", question="Sure?"))
+    model = GatedStream(gates, question, says("all is well"))
+    return Agent(model, tools=[ask_human()]), model
+
+
+async def test_a_resume_cancelled_at_every_await_waits_as_before() -> None:
+    """The question stays open, and answering it again goes well."""
+    counted = Gates()
+    agent, _ = asking(counted)
+    await agent.run("go")
+    first = counted.passed
+    await agent.resume("yes")
+    assert counted.passed > first
+    for at in range(first + 1, counted.passed + 1):
+        gates, signal = Gates(at), CancelToken()
+        agent, model = asking(gates)
+        await agent.run("go")
+        before = agent.checkpoint()
+        gates.then = lambda signal=signal: signal.cancel("not now")  # type: ignore[misc]
+        with pytest.raises(RunCancelled, match=r"^cancelled: not now$"):
+            await agent.resume("yes", signal=signal)
+        assert agent.checkpoint() == before
+        assert not others()
+        assert model.open == 0
+        model.left[:] = [says("back")]
+        assert (await agent.resume("yes")).content == "back"
+
+
+async def test_a_follow_up_cancelled_at_every_await_is_still_offered() -> None:
+    """Neither the action nor its counter is used up by a run that did not go well."""
+
+    async def carried_out(arguments: Any) -> str:
+        await gates.pass_one()
+        return "because"
+
+    for at in range(1, 5):
+        gates, signal = Gates(at), CancelToken()
+        model = GatedStream(Gates(), says("hi"))
+        agent = Agent(model, tools=[define_tool("explain", "E.", {}, carried_out)])
+        await agent.run("go")
+        before = agent.get_messages()
+        model.gates, model.left = gates, [says("so it is")]
+        gates.then = lambda signal=signal: signal.cancel("not now")  # type: ignore[misc]
+        offer = {"tool_id": "explain", "params": {}, "description": "Explain"}
+        with pytest.raises(RunCancelled):
+            await agent.follow_up(offer, signal=signal)
+        assert agent.get_messages() == before
+        model.gates, model.left = Gates(), [says("so it is")]
+        gates.at = 0
+        assert (await agent.follow_up(offer)).content == "soitis"
+        assert agent.get_messages()[-2]["tool_call_id"] == "auto-strict-1"
