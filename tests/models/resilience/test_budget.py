@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from saywhy.errors import BudgetExceeded, CallerError
-from saywhy.models.resilience.budget import Budget, Spent
+from saywhy.models.resilience.budget import Budget
+from saywhy.models.resilience.purse import Spent
 from tests.amount import examples
 
 PRICES = {"small": (1.0, 2.0), "large": (10.0, 20.0)}
@@ -17,11 +18,11 @@ PRICES = {"small": (1.0, 2.0), "large": (10.0, 20.0)}
 
 def spend(budget: Budget, tokens_in: int, tokens_out: int, name: str = "small") -> None:
     """A call from beginning to end."""
-    budget.check(name)
-    account = budget.begin()
-    budget.used(account, tokens_in, 0)
-    budget.used(account, tokens_in, tokens_out)
-    budget.end(account, (name,))
+    budget.purse.check(name)
+    account = budget.purse.begin()
+    budget.purse.used(account, tokens_in, 0)
+    budget.purse.used(account, tokens_in, tokens_out)
+    budget.purse.end(account, (name,))
 
 
 def test_it_counts() -> None:
@@ -29,7 +30,7 @@ def test_it_counts() -> None:
     budget = Budget(prices=PRICES)
     spend(budget, 1000, 500)
     spend(budget, 1000, 0, "large-2026-01-01")
-    budget.waited(1.5)
+    budget.purse.waited(1.5)
     assert budget.spent == Spent(2, 2000, 500, 0.001 + 0.001 + 0.01, 1.5)
     assert budget.spent.tokens == 2500
 
@@ -53,7 +54,7 @@ def test_what_is_used_up(limits: dict[str, Any], message: str) -> None:
     with pytest.raises(BudgetExceeded) as error:
         for _ in range(3):
             spend(budget, 10, 5)
-            budget.waited(0.5)
+            budget.purse.waited(0.5)
     assert str(error.value) == message
     limited = next(iter(limits))
     assert (error.value.limited, error.value.limit) == (limited, limits[limited])
@@ -63,8 +64,8 @@ def test_what_is_used_up(limits: dict[str, Any], message: str) -> None:
 def test_a_call_that_never_told() -> None:
     """It is among those nobody knows the tokens of."""
     budget = Budget(prices=PRICES)
-    account = budget.begin()
-    budget.end(account, ("small",))
+    account = budget.purse.begin()
+    budget.purse.end(account, ("small",))
     assert budget.spent == Spent(calls=1, uncounted=1)
 
 
@@ -72,15 +73,15 @@ def test_a_model_without_a_price() -> None:
     """With a limit of cost, nobody is asked whose cost nobody could tell."""
     budget = Budget(cost=1, prices=PRICES)
     with pytest.raises(CallerError) as error:
-        budget.check("huge")
+        budget.purse.check("huge")
     assert str(error.value) == 'the budget has no price for the model "huge"'
     assert error.value.hint == 'add it to prices, or a price for "*", all that are not named'
-    account = budget.begin()
-    budget.used(account, 10, 5)
-    budget.end(account, ("huge", ""))  # it said so only when it answered
+    account = budget.purse.begin()
+    budget.purse.used(account, 10, 5)
+    budget.purse.end(account, ("huge", ""))  # it said so only when it answered
     assert budget.spent.unpriced == ("huge",)
     with pytest.raises(CallerError, match='no price for the model "huge"'):
-        budget.check("")
+        budget.purse.check("")
 
 
 def test_without_a_limit_of_cost_a_missing_price_stops_nobody() -> None:

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from saywhy.errors import BudgetExceeded, CallerError, ModelError
 from saywhy.models.provider import Ask, Provider, TextPiece, UsagePiece
-from saywhy.models.resilience.budget import Budget, Spent
+from saywhy.models.resilience.budget import Budget
 from saywhy.models.resilience.budgeted import Budgeted, with_budget
 from saywhy.models.resilience.fallback import with_fallback
+from saywhy.models.resilience.purse import Spent
 from saywhy.models.resilience.retries import with_retries
 from saywhy.testing.clock import FakeClock
 from tests.amount import examples

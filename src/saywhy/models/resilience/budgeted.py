@@ -10,7 +10,8 @@ from saywhy.clock import Clock
 from saywhy.errors import BudgetExceeded, CallerError
 from saywhy.models.provider import Ask, Piece, Provider, StopPiece, UsagePiece, pieces_of
 from saywhy.models.resilience.arguments import a_provider
-from saywhy.models.resilience.budget import CURRENT, Around, Budget, Spent
+from saywhy.models.resilience.budget import CURRENT, Around, Budget
+from saywhy.models.resilience.purse import Purse, Spent
 from saywhy.models.resilience.steady import SteadyTime
 from saywhy.models.resilience.timeout import Overdue, in_time
 from saywhy.models.resilience.wrapper import Wrapper
@@ -62,15 +63,15 @@ class _Call:
     def __init__(self, time: SteadyTime, budgets: list[Budget], asked: str) -> None:
         self._time: Final = time
         for budget in budgets:  # all agree before one counts
-            budget.check(asked)
-        self._accounts: Final = [(budget, budget.begin()) for budget in budgets]
+            budget.purse.check(asked)
+        self._accounts: Final = [(budget.purse, budget.purse.begin()) for budget in budgets]
         self._names: tuple[str, ...] = (asked,)
 
     def took(self, piece: Piece) -> None:
         """Count what came."""
         if isinstance(piece, UsagePiece):
-            for budget, account in self._accounts:
-                budget.used(account, piece.tokens_in, piece.tokens_out)
+            for purse, account in self._accounts:
+                purse.used(account, piece.tokens_in, piece.tokens_out)
         elif isinstance(piece, StopPiece) and piece.model:
             self._names = (piece.model, *self._names)
 
@@ -91,15 +92,15 @@ class _Call:
         finally:
             CURRENT.reset(token)
             waited = (self._time.now() - began) / 1000
-            for budget, _ in self._accounts:
-                budget.waited(waited)
+            for purse, _ in self._accounts:
+                purse.waited(waited)
 
-    def _left(self) -> tuple[float, Budget] | None:
-        """The fewest seconds that any budget has left, and whose they are."""
+    def _left(self) -> tuple[float, Purse] | None:
+        """The fewest seconds that any budget has left, and where they are counted."""
         found = [
             (seconds, at)
-            for at, (budget, _) in enumerate(self._accounts)
-            if (seconds := budget.seconds_left()) is not None
+            for at, (purse, _) in enumerate(self._accounts)
+            if (seconds := purse.seconds_left()) is not None
         ]
         if not found:
             return None
@@ -108,8 +109,8 @@ class _Call:
 
     def end(self) -> None:
         """Charge what the call cost."""
-        for budget, account in self._accounts:
-            budget.end(account, self._names)
+        for purse, account in self._accounts:
+            purse.end(account, self._names)
 
 
 def with_budget(
