@@ -1,7 +1,8 @@
 """Saywhy: conversations that must be right, and can say why.
 
 The names below are the public surface. Each is imported when it is first used, so that
-`import saywhy` costs next to nothing.
+`import saywhy` costs next to nothing. Long because each of them is listed for the type checker, for
+`import *` and with its home.
 """
 
 from __future__ import annotations
@@ -79,6 +80,56 @@ if TYPE_CHECKING:
         served_all,
         served_at,
     )
+    from saywhy.agent.slots.context import SlotContext
+    from saywhy.agent.slots.injected import (
+        BudgetPressure,
+        ContextEvaluated,
+        ContextEvicted,
+        ContextInjected,
+        SlotComposed,
+        context_events,
+        injections_of,
+    )
+    from saywhy.agent.slots.injection import Injection, fact, memory, rag, skill, steering
+    from saywhy.agent.slots.messages_slot import messages_slot
+    from saywhy.agent.slots.mounting import mount_slot
+    from saywhy.agent.slots.offers import (
+        composite_tools,
+        dynamic_tools,
+        gated_tools,
+        no_tools,
+        static_tools,
+    )
+    from saywhy.agent.slots.permission import PermissionPolicy
+    from saywhy.agent.slots.prompts import (
+        Skill,
+        composite_prompt,
+        skills_prompt,
+        static_prompt,
+        template_prompt,
+    )
+    from saywhy.agent.slots.record import InjectionRecord
+    from saywhy.agent.slots.resolved import Resolved
+    from saywhy.agent.slots.strategies import (
+        char_budget,
+        composite_strategy,
+        full_history,
+        sliding_window,
+        summary,
+        token_budget,
+        tool_pair_safety,
+    )
+    from saywhy.agent.slots.system_prompt import system_prompt_slot
+    from saywhy.agent.slots.tool_slot import tools_slot
+    from saywhy.agent.tool_input import validate_tool_input
+    from saywhy.agent.tools import (
+        AgentTool,
+        LLMToolDescription,
+        ToolRegistry,
+        agent_tool,
+        ask_human,
+        define_tool,
+    )
     from saywhy.cancel import Cancelled, CancelToken
     from saywhy.chart.built import RunCancelled, RunTimedOut
     from saywhy.errors import (
@@ -112,6 +163,7 @@ if TYPE_CHECKING:
     from saywhy.marks import quick
     from saywhy.models.anthropic import AnthropicModel
     from saywhy.models.google import GoogleModel
+    from saywhy.models.names import model_of
     from saywhy.models.openai import OpenAIModel
     from saywhy.models.provider import (
         Ask,
@@ -127,10 +179,11 @@ if TYPE_CHECKING:
     )
     from saywhy.models.recorder import RecordingModel
     from saywhy.models.replay import ReplayModel
-    from saywhy.models.resilience.budget import Budget, Spent
+    from saywhy.models.resilience.budget import Budget
     from saywhy.models.resilience.budgeted import with_budget
     from saywhy.models.resilience.circuit_breaker import with_circuit_breaker
     from saywhy.models.resilience.fallback import resilient, with_fallback
+    from saywhy.models.resilience.purse import Spent
     from saywhy.models.resilience.rate_limit import with_rate_limit
     from saywhy.models.resilience.retries import with_retries
     from saywhy.models.resilience.timeout import with_timeout
@@ -144,11 +197,22 @@ if TYPE_CHECKING:
     from saywhy.runtime.held import HeldTurn
     from saywhy.runtime.session import Session
     from saywhy.runtime.validation import Report
+    from saywhy.stores.chat_memory import (
+        ChatMemory,
+        ConversationChanged,
+        KeyValueChatMemory,
+        LocalChatMemory,
+        TableChatMemory,
+    )
+    from saywhy.stores.fts import SqliteRetriever, passages
     from saywhy.stores.memory import MemoryStore
+    from saywhy.stores.retriever import Chunk, Document, Retriever
     from saywhy.stores.sqlite import SqliteStore
+    from saywhy.stores.sqlite_chat_memory import SqliteChatMemory
     from saywhy.stores.store import Store
     from saywhy.tools.function_tool import tool
     from saywhy.tools.http.settings import HttpSettings
+    from saywhy.tools.tool_result import ToolResult
     from saywhy.trace.redact import Policy
     from saywhy.trace.trace import Trace
     from saywhy.trace.why import Reply, Variable, why
@@ -162,6 +226,7 @@ __all__ = [
     "AgentInstruction",
     "AgentMemory",
     "AgentResult",
+    "AgentTool",
     "AlreadyDecided",
     "AnthropicModel",
     "ApprovalExpired",
@@ -169,13 +234,21 @@ __all__ = [
     "Ask",
     "Budget",
     "BudgetExceeded",
+    "BudgetPressure",
     "CallerError",
     "CancelToken",
     "Cancelled",
+    "ChatMemory",
+    "Chunk",
     "CircuitOpen",
+    "ContextEvaluated",
+    "ContextEvicted",
+    "ContextInjected",
     "Conversation",
+    "ConversationChanged",
     "DamagedSession",
     "DefinitionError",
+    "Document",
     "Engine",
     "ErrorEvent",
     "FlowExecutionError",
@@ -184,6 +257,8 @@ __all__ = [
     "GoogleModel",
     "HeldTurn",
     "HttpSettings",
+    "Injection",
+    "InjectionRecord",
     "InstructedToolDefinition",
     "InstructedToolResult",
     "InstructionContext",
@@ -197,10 +272,13 @@ __all__ = [
     "InstructionSummary",
     "InstructionTemplate",
     "InstructionsFired",
+    "KeyValueChatMemory",
     "LLMCalled",
     "LLMEnd",
     "LLMInstruction",
     "LLMStart",
+    "LLMToolDescription",
+    "LocalChatMemory",
     "MemoryStore",
     "ModelError",
     "ModelFailed",
@@ -210,6 +288,7 @@ __all__ = [
     "OutputSchema",
     "PendingFollowUpManager",
     "PendingStrictFollowUp",
+    "PermissionPolicy",
     "PersistenceMismatch",
     "Piece",
     "Place",
@@ -225,8 +304,10 @@ __all__ = [
     "Reply",
     "Report",
     "RequiredSetFailed",
+    "Resolved",
     "ResolvedFollowUp",
     "ResolvedInstruction",
+    "Retriever",
     "RuleBook",
     "RunCancelled",
     "RunFailed",
@@ -237,10 +318,16 @@ __all__ = [
     "Served",
     "Session",
     "SessionBusy",
+    "Skill",
+    "SlotComposed",
+    "SlotContext",
     "Spent",
+    "SqliteChatMemory",
+    "SqliteRetriever",
     "SqliteStore",
     "StopPiece",
     "Store",
+    "TableChatMemory",
     "TextPiece",
     "Thinking",
     "ThinkingPiece",
@@ -250,6 +337,8 @@ __all__ = [
     "ToolCalled",
     "ToolEnd",
     "ToolInstructionStats",
+    "ToolRegistry",
+    "ToolResult",
     "ToolStart",
     "Trace",
     "TurnCompleted",
@@ -263,23 +352,43 @@ __all__ = [
     "Usage",
     "UsagePiece",
     "Variable",
+    "agent_tool",
     "apply_decisions",
     "apply_instruction_overrides",
+    "ask_human",
     "build_instructions_to_llm_subflow",
+    "char_budget",
     "check_follow_ups",
     "check_overrides",
+    "composite_prompt",
+    "composite_strategy",
+    "composite_tools",
+    "context_events",
     "default_condition_matcher",
     "define_instruction",
+    "define_tool",
+    "dynamic_tools",
     "evaluate_agent_instructions",
     "evaluate_instructions",
+    "fact",
     "follow",
+    "full_history",
+    "gated_tools",
     "generate_tool_guide",
+    "injections_of",
     "load_tools",
+    "memory",
     "merge_runtime_instructions",
+    "messages_slot",
+    "model_of",
+    "mount_slot",
+    "no_tools",
+    "passages",
     "preview_instructions",
     "process_instructions",
     "quick",
     "quick_bind",
+    "rag",
     "receipt_at",
     "receipts_of",
     "render_instructions",
@@ -287,8 +396,21 @@ __all__ = [
     "resilient",
     "served_all",
     "served_at",
+    "skill",
+    "skills_prompt",
+    "sliding_window",
+    "static_prompt",
+    "static_tools",
+    "steering",
+    "summary",
+    "system_prompt_slot",
+    "template_prompt",
+    "token_budget",
     "tool",
+    "tool_pair_safety",
+    "tools_slot",
     "unicode_condition_matcher",
+    "validate_tool_input",
     "why",
     "with_budget",
     "with_circuit_breaker",
@@ -306,12 +428,21 @@ _HOMES = {
     "AgentInstruction": "saywhy.agent.instructions.agent_rule",
     "AgentMemory": "saywhy.agent.agent",
     "AgentResult": "saywhy.runtime.agents.result",
+    "AgentTool": "saywhy.agent.tools",
     "AnthropicModel": "saywhy.models.anthropic",
     "Ask": "saywhy.models.provider",
     "Budget": "saywhy.models.resilience.budget",
+    "BudgetPressure": "saywhy.agent.slots.injected",
     "CancelToken": "saywhy.cancel",
     "Cancelled": "saywhy.cancel",
+    "ChatMemory": "saywhy.stores.chat_memory",
+    "Chunk": "saywhy.stores.retriever",
+    "ContextEvaluated": "saywhy.agent.slots.injected",
+    "ContextEvicted": "saywhy.agent.slots.injected",
+    "ContextInjected": "saywhy.agent.slots.injected",
     "Conversation": "saywhy.runtime.agents.conversation",
+    "ConversationChanged": "saywhy.stores.chat_memory",
+    "Document": "saywhy.stores.retriever",
     "Engine": "saywhy.runtime.engine",
     "ErrorEvent": "saywhy.agent.events",
     "FollowUpBinding": "saywhy.agent.instructions.follow_up",
@@ -319,6 +450,8 @@ _HOMES = {
     "GoogleModel": "saywhy.models.google",
     "HeldTurn": "saywhy.runtime.held",
     "HttpSettings": "saywhy.tools.http.settings",
+    "Injection": "saywhy.agent.slots.injection",
+    "InjectionRecord": "saywhy.agent.slots.record",
     "InstructedToolDefinition": "saywhy.agent.instructions.instructed",
     "InstructedToolResult": "saywhy.agent.instructions.instructed",
     "InstructionContext": "saywhy.agent.instructions.context",
@@ -332,10 +465,13 @@ _HOMES = {
     "InstructionSummary": "saywhy.agent.instructions.recorder",
     "InstructionTemplate": "saywhy.agent.instructions.render",
     "InstructionsFired": "saywhy.agent.hooks",
+    "KeyValueChatMemory": "saywhy.stores.chat_memory",
     "LLMCalled": "saywhy.agent.hooks",
     "LLMEnd": "saywhy.agent.events",
     "LLMInstruction": "saywhy.agent.instructions.rule",
     "LLMStart": "saywhy.agent.events",
+    "LLMToolDescription": "saywhy.agent.tools",
+    "LocalChatMemory": "saywhy.stores.chat_memory",
     "MemoryStore": "saywhy.stores.memory",
     "ModelFailed": "saywhy.flows.modelled",
     "ModelReply": "saywhy.models.provider",
@@ -343,6 +479,7 @@ _HOMES = {
     "OutputSchema": "saywhy.agent.agent",
     "PendingFollowUpManager": "saywhy.agent.instructions.pending",
     "PendingStrictFollowUp": "saywhy.agent.instructions.pending",
+    "PermissionPolicy": "saywhy.agent.slots.permission",
     "Piece": "saywhy.models.provider",
     "Policy": "saywhy.trace.redact",
     "PreviewContext": "saywhy.agent.instructions.context",
@@ -352,8 +489,10 @@ _HOMES = {
     "ReplayModel": "saywhy.models.replay",
     "Reply": "saywhy.trace.why",
     "Report": "saywhy.runtime.validation",
+    "Resolved": "saywhy.agent.slots.resolved",
     "ResolvedFollowUp": "saywhy.agent.instructions.follow_up",
     "ResolvedInstruction": "saywhy.agent.instructions.rule",
+    "Retriever": "saywhy.stores.retriever",
     "RuleBook": "saywhy.agent.instructions.book",
     "RunCancelled": "saywhy.chart.built",
     "RunFailed": "saywhy.agent.hooks",
@@ -362,10 +501,16 @@ _HOMES = {
     "ScriptedModel": "saywhy.models.scripted",
     "Served": "saywhy.agent.receipts.served",
     "Session": "saywhy.runtime.session",
-    "Spent": "saywhy.models.resilience.budget",
+    "Skill": "saywhy.agent.slots.prompts",
+    "SlotComposed": "saywhy.agent.slots.injected",
+    "SlotContext": "saywhy.agent.slots.context",
+    "Spent": "saywhy.models.resilience.purse",
+    "SqliteChatMemory": "saywhy.stores.sqlite_chat_memory",
+    "SqliteRetriever": "saywhy.stores.fts",
     "SqliteStore": "saywhy.stores.sqlite",
     "StopPiece": "saywhy.models.provider",
     "Store": "saywhy.stores.store",
+    "TableChatMemory": "saywhy.stores.chat_memory",
     "TextPiece": "saywhy.models.provider",
     "Thinking": "saywhy.agent.events",
     "ThinkingPiece": "saywhy.models.provider",
@@ -374,6 +519,8 @@ _HOMES = {
     "ToolCalled": "saywhy.agent.hooks",
     "ToolEnd": "saywhy.agent.events",
     "ToolInstructionStats": "saywhy.agent.instructions.recorder",
+    "ToolRegistry": "saywhy.agent.tools",
+    "ToolResult": "saywhy.tools.tool_result",
     "ToolStart": "saywhy.agent.events",
     "Trace": "saywhy.trace.trace",
     "TurnCompleted": "saywhy.agent.hooks",
@@ -384,23 +531,43 @@ _HOMES = {
     "Usage": "saywhy.runtime.agents.result",
     "UsagePiece": "saywhy.models.provider",
     "Variable": "saywhy.trace.why",
+    "agent_tool": "saywhy.agent.tools",
     "apply_decisions": "saywhy.agent.instructions.decision",
     "apply_instruction_overrides": "saywhy.agent.instructions.override",
+    "ask_human": "saywhy.agent.tools",
     "build_instructions_to_llm_subflow": "saywhy.agent.instructions.subflow",
+    "char_budget": "saywhy.agent.slots.strategies",
     "check_follow_ups": "saywhy.agent.instructions.check",
     "check_overrides": "saywhy.agent.instructions.override",
+    "composite_prompt": "saywhy.agent.slots.prompts",
+    "composite_strategy": "saywhy.agent.slots.strategies",
+    "composite_tools": "saywhy.agent.slots.offers",
+    "context_events": "saywhy.agent.slots.injected",
     "default_condition_matcher": "saywhy.agent.instructions.match",
     "define_instruction": "saywhy.agent.instructions.agent_rule",
+    "define_tool": "saywhy.agent.tools",
+    "dynamic_tools": "saywhy.agent.slots.offers",
     "evaluate_agent_instructions": "saywhy.agent.instructions.agent_rule",
     "evaluate_instructions": "saywhy.agent.instructions.evaluate",
+    "fact": "saywhy.agent.slots.injection",
     "follow": "saywhy.agent.instructions.follow_up",
+    "full_history": "saywhy.agent.slots.strategies",
+    "gated_tools": "saywhy.agent.slots.offers",
     "generate_tool_guide": "saywhy.agent.instructions.guide",
+    "injections_of": "saywhy.agent.slots.injected",
     "load_tools": "saywhy.flows.load",
+    "memory": "saywhy.agent.slots.injection",
     "merge_runtime_instructions": "saywhy.agent.instructions.merge",
+    "messages_slot": "saywhy.agent.slots.messages_slot",
+    "model_of": "saywhy.models.names",
+    "mount_slot": "saywhy.agent.slots.mounting",
+    "no_tools": "saywhy.agent.slots.offers",
+    "passages": "saywhy.stores.fts",
     "preview_instructions": "saywhy.agent.instructions.preview",
     "process_instructions": "saywhy.agent.instructions.inject",
     "quick": "saywhy.marks",
     "quick_bind": "saywhy.agent.instructions.follow_up",
+    "rag": "saywhy.agent.slots.injection",
     "receipt_at": "saywhy.agent.receipts.served",
     "receipts_of": "saywhy.agent.receipts.served",
     "render_instructions": "saywhy.agent.instructions.render",
@@ -408,8 +575,21 @@ _HOMES = {
     "resilient": "saywhy.models.resilience.fallback",
     "served_all": "saywhy.agent.receipts.served",
     "served_at": "saywhy.agent.receipts.served",
+    "skill": "saywhy.agent.slots.injection",
+    "skills_prompt": "saywhy.agent.slots.prompts",
+    "sliding_window": "saywhy.agent.slots.strategies",
+    "static_prompt": "saywhy.agent.slots.prompts",
+    "static_tools": "saywhy.agent.slots.offers",
+    "steering": "saywhy.agent.slots.injection",
+    "summary": "saywhy.agent.slots.strategies",
+    "system_prompt_slot": "saywhy.agent.slots.system_prompt",
+    "template_prompt": "saywhy.agent.slots.prompts",
+    "token_budget": "saywhy.agent.slots.strategies",
     "tool": "saywhy.tools.function_tool",
+    "tool_pair_safety": "saywhy.agent.slots.strategies",
+    "tools_slot": "saywhy.agent.slots.tool_slot",
     "unicode_condition_matcher": "saywhy.agent.instructions.match",
+    "validate_tool_input": "saywhy.agent.tool_input",
     "why": "saywhy.trace.why",
     "with_budget": "saywhy.models.resilience.budgeted",
     "with_circuit_breaker": "saywhy.models.resilience.circuit_breaker",
