@@ -8,7 +8,7 @@ import pytest
 
 from saywhy.agent.agent import AgentMemory
 from saywhy.agent.slots.strategies import sliding_window
-from saywhy.agent.tools import define_tool
+from saywhy.agent.tools import ask_human, define_tool
 from saywhy.errors import ModelError
 from saywhy.runtime.agents.agent import Agent
 from saywhy.stores.chat_memory import LocalChatMemory
@@ -79,3 +79,30 @@ async def test_the_usual_window() -> None:
     assert len(model.messages[0]) == 100
     assert model.messages[0][-1]["content"] == "now"
     assert len(store.load("c9") or []) == 302
+
+
+async def test_a_question_that_stays_open_is_kept() -> None:
+    """Whoever says something else instead of answering loses nothing of what was said before."""
+    store = LocalChatMemory()
+    question = calls(call("ask_human", "h1", question="Sure?"))
+    model = Replies("1", question, "As you like.")
+    agent = Agent(model, system="S", tools=[ask_human()], memory=AgentMemory(store, "c9"))
+    await agent.run("one")
+    assert (await agent.run("two")).paused
+    assert texts(store.load("c9") or []) == ["S", "one", "1"]
+    await agent.run("never mind")
+    waiting = '[Waiting for human response to: "Sure?"]'
+    everything = ["S", "one", "1", "two", "", waiting, "never mind", "As you like."]
+    assert texts(store.load("c9") or []) == everything
+    assert texts(agent.get_messages()) == everything
+
+
+async def test_resuming_with_a_memory() -> None:
+    """The turn is saved as a whole once the person has answered."""
+    store = LocalChatMemory()
+    question = calls(call("ask_human", "h1", question="Sure?"))
+    agent = Agent(Replies(question, "Done."), tools=[ask_human()], memory=AgentMemory(store, "c9"))
+    await agent.run("go")
+    assert store.ids() == []
+    await agent.resume("yes")
+    assert texts(store.load("c9") or []) == ["go", "", "yes", "Done."]

@@ -76,9 +76,12 @@ class Seeding:
     # ------------------------------------------------------------ parts
 
     def _history(self, s: Any) -> FrozenList:
-        """The conversation so far. With a store it begins with what is stored, loaded later."""
+        """The conversation so far. With a store it begins with what is stored, loaded later.
+
+        Behind that come the `unfinished` messages of a run that never ended.
+        """
         if self.config.store is not None:
-            return EMPTY
+            return closed(frozen_messages(given(s, "unfinished", EMPTY)))
         own = given(s, "history")
         messages = frozen_messages(self.options.messages if own is None else own)
         return closed(messages)

@@ -161,15 +161,17 @@ class AgentRun:
 
     def _args(self) -> dict[str, Any]:
         kept, begin = self.kept, self.begin
-        open_question = kept.paused
         args: dict[str, Any] = {
             "message": begin.message,
-            "history": kept.history if open_question is None else open_question.messages,
+            "history": kept.history,
             "turnNumber": self.turn,
             "runId": self.run_id,
             "conversationId": kept.id,
             "strictCalls": kept.strict_calls,
         }
+        if kept.paused is not None:  # nobody has answered, and something else was said
+            args["history"] = kept.paused.messages
+            args["unfinished"] = _since_the_user(kept.paused.messages)
         if begin.follow_up is not None:
             args["followUp"] = begin.follow_up.to_value()
         elif kept.pending is not None:
@@ -290,6 +292,13 @@ def _waiting(come_to: Result) -> FrozenList:
         for call in parsed["toolCalls"]
     ]
     return conversation_of(come_to.state).appended(*results)
+
+
+def _since_the_user(messages: FrozenList) -> FrozenList:
+    """The messages from the user's last one on: those of the run that rests."""
+    items = messages.raw
+    at = max((n for n, one in enumerate(items) if one.get("role") == "user"), default=0)
+    return FrozenList(items[at:])
 
 
 def _question(come_to: Result) -> Mapping[str, Any]:
