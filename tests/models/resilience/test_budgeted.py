@@ -106,6 +106,22 @@ def test_a_call_that_outlasts_the_budget_is_cut_off() -> None:
     assert len(steps.asked) == 2
 
 
+def test_a_call_is_cut_off_by_the_machines_clock_too() -> None:
+    """What was waited for is counted, and the next call is refused."""
+
+    async def model(system: str, user: str) -> str:
+        await asyncio.sleep(30)
+        return "late"
+
+    limited = with_budget(model, seconds=0.05)
+    for _ in range(2):
+        error = asyncio.run(taken_until_error(limited))[1]
+        assert error.startswith("BudgetExceeded: the budget for models is used up: 0.0")
+        assert error.endswith("of 0.05 seconds")
+    assert limited.spent.calls == 1
+    assert 0.04 < limited.spent.seconds < 20
+
+
 def test_two_providers_share_a_budget() -> None:
     """What one uses the other does not have."""
     budget = Budget(calls=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -146,6 +147,25 @@ def test_a_program_with_several_loops() -> None:
 
     asyncio.run(both())
     assert [(at - steps.at[0]) / 1000 for at in steps.at] == [0, 10, 20]
+
+
+def test_on_the_machines_clock() -> None:
+    """With real time nobody begins too early, and all begin."""
+    times: list[float] = []
+
+    async def model(system: str, user: str) -> str:
+        times.append(time.monotonic())
+        return "yes"
+
+    limited = with_rate_limit(model, requests=2, per_seconds=0.05)
+
+    async def run() -> None:
+        await asyncio.gather(*[taken(limited) for _ in range(5)])
+
+    asyncio.run(run())
+    assert len(times) == 5
+    # The clock on the wall and this one do not tick together, hence the millisecond or two.
+    assert all(later - at > 0.047 for at, later in zip(times, times[2:], strict=False))
 
 
 def test_cancelled_at_any_moment_it_lets_go() -> None:
