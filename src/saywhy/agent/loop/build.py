@@ -76,7 +76,7 @@ def build_agent_loop(
     """
     config.check()
     parts = Parts(config, seed or AgentLoopSeedOptions())
-    chart = Builder(config.name, id=config.id, describe="An agent in a loop")
+    chart = Builder(config.name, id=config.chart_id, describe="An agent in a loop")
     parts.seed(chart)
     has_instructions = parts.instructions(chart, INSTRUCTIONS)
     parts.mount_slots(chart)

@@ -136,8 +136,14 @@ class AgentLoopConfig:
     """The id of the run about to be made, where the run is given none. Without, no receipts."""
     secret_salt: str | bytes | None = None
     strict_labels: bool = False
-    name: str = "AgentLoop"
-    id: str = "agent-loop"
+    name: str = "agent-loop"
+    id: str = ""
+    """Of the chart; its name unless given. Two loops in one chart need two."""
+
+    @property
+    def chart_id(self) -> str:
+        """The id of the chart."""
+        return self.id or self.name
 
     def problems(self) -> Iterator[Problem]:
         """Everything that is wrong with it."""

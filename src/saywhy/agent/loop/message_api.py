@@ -51,7 +51,7 @@ def build_message_api_chart(
     config = _config(config, model, fields)
     config.check()
     parts = Parts(config, seed or AgentLoopSeedOptions())
-    chart = Builder(config.name, id=config.id, describe="A model and what it is handed")
+    chart = Builder(config.name, id=config.chart_id, describe="A model and what it is handed")
     parts.seed(chart)
     if agent if agent is not None else _loops(config):
         _agent(parts, chart)

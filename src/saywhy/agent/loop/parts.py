@@ -61,14 +61,14 @@ class Parts:
         """The sub-chart that judges the agent's instructions; whether there is one."""
         if not self.config.instructions:
             return False
-        built = subflow_of(self.book, id=f"{self.config.id}/{id}")
+        built = subflow_of(self.book, id=f"{self.config.chart_id}/{id}")
         chart.mount(built, id=id, name="InstructionsToLLM", over=True, outputs=INSTRUCTION_OUTPUTS)
         return True
 
     def mount_slots(self, chart: Script) -> None:
         """The slots, one after the other, each a sub-chart."""
         for slot in self.slots.values():
-            inner = Builder(slot.name, id=f"{self.config.id}/{slot.id}")
+            inner = Builder(slot.name, id=f"{self.config.chart_id}/{slot.id}")
             slot.fill(inner)
             chart.mount(inner, id=slot.id, name=slot.name, over=True, outputs=slot.outputs)
 
@@ -136,7 +136,7 @@ class Parts:
             self.calls,
             self.answers,
             concurrency=self.config.tool_concurrency,
-            id=f"{self.config.id}/{TOOLS}",
+            id=f"{self.config.chart_id}/{TOOLS}",
         )
         outputs = {name: name for name in OUTPUTS} | {"messages": APART}
         merge: dict[str, Any] = {"messages": Merge.APPEND}
