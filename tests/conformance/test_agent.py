@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from saywhy.values import thaw
+from tests.conformance.agent_ops.dialogue import dialogue_as_loop
 
 HERE = Path(__file__).parent
 OWN = HERE.parent / "cases" / "agent"
@@ -33,6 +34,8 @@ CASES: list[dict[str, Any]] = [
     for path in sorted(FOLDER.glob("*.json"))
     for case in json.loads(path.read_text(encoding="utf-8"))["cases"]
 ]
+
+DIALOGUES = [case for case in CASES if case["op"] == "dialogue" and case["status"] != "informative"]
 
 Operation = Callable[[dict[str, Any]], Any]
 
@@ -101,6 +104,13 @@ async def test_case(case: dict[str, Any]) -> None:
     got = thaw(got)
     told = difference(case["expect"], got)
     assert same(case["expect"], got), f"{case['id']}: {case['note']}\n{told}"
+
+
+@pytest.mark.parametrize("case", DIALOGUES, ids=lambda case: case["id"])
+async def test_dialogue_on_the_other_form(case: dict[str, Any]) -> None:
+    """The loop that goes back to the model call says and does what the usual form does."""
+    told = difference(case["expect"], thaw(await dialogue_as_loop(case["input"])))
+    assert not told, f"{case['id']}: {case['note']}\n{told}"
 
 
 def test_there_are_cases() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from saywhy.agent.hooks import LLMCalled, RunFailed, ToolCalled, TurnCompleted, TurnStarted
 from saywhy.agent.instructions.recorder import InstructionRecorder
+from saywhy.agent.loop.build import build_agent_loop
 from saywhy.models.provider import Ask, ModelReply, ToolCallPiece
 from saywhy.runtime.agents.agent import Agent
 from saywhy.values import thaw
@@ -132,8 +133,10 @@ class Usage:
 class Dialogue:
     """One case while it is played."""
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
+    def __init__(self, given: Mapping[str, Any], *, as_loop: bool = False) -> None:
         self.given = given
+        self.as_loop = as_loop
+        """On the chart of `build_agent_loop`, instead of the one agents run on."""
         self.script = Script(given["llm"])
         self.store = Store(given.get("store") or {})
         self.events: list[dict[str, Any]] = []
@@ -174,7 +177,10 @@ class Dialogue:
             kept = spec["memory"]
             strategy = strategy_in(kept["strategy"]) if kept.get("strategy") else None
             builder = builder.memory(self.store, kept["conversation_id"], strategy)
-        return builder.build()
+        agent = builder.build()
+        if self.as_loop:
+            agent.built = build_agent_loop(agent.definition.loop_config(agent.model)).chart
+        return agent
 
     async def play(self) -> dict[str, Any]:
         """All turns, and what the case wants to see of them."""
@@ -247,6 +253,11 @@ class Dialogue:
 async def dialogue(given: Mapping[str, Any]) -> dict[str, Any]:
     """Play a conversation."""
     return await Dialogue(given).play()
+
+
+async def dialogue_as_loop(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Play a conversation on the other form of the loop."""
+    return await Dialogue(given, as_loop=True).play()
 
 
 OPS = {"dialogue": dialogue}
