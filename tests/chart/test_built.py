@@ -13,7 +13,7 @@ from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Cursor
 from saywhy.chart.decide import decide, when
 from saywhy.chart.drive import Emit, Signal
-from saywhy.chart.failure import StepFailed
+from saywhy.chart.failure import StepFailed, cause_of
 from saywhy.chart.machine import Language, Limits, Step
 from saywhy.chart.model import Chart, Node
 from saywhy.chart.outcome import Answer, BranchAnswer, Need, Outcome, Return
@@ -460,3 +460,31 @@ async def test_a_run_may_be_a_turn_of_a_conversation() -> None:
     done = await built.resume(rested.checkpoint(), "Ann")
     assert {commit.turn for commit in (*rested.commits, *done.commits)} == {3}
     assert {commit.turn for commit in (await built.run()).commits} == {0}
+
+
+async def test_a_failed_mount_may_be_taken_for_a_result() -> None:
+    """`catch` is given what was raised; where it gives true the run goes on with its writes."""
+    inner = Builder("inner")
+
+    @inner.stage
+    def boom(s: Any) -> None:
+        raise KeyError("gone")
+
+    def catch(s: Any, error: Exception) -> bool:
+        s.failed = type(error).__name__
+        return s.args.forgive
+
+    outer = Builder("outer")
+    outer.mount(inner, id="run", catch=catch)
+    outer.stage(id="after")(lambda s: s.failed)
+    built = outer.build()
+    result = await built.run({"forgive": True})
+    assert result.value == "KeyError"
+    assert [one.facts.get("caught") for one in result.commits if one.node == "run"][-1] == {
+        "error": "'gone'",
+        "name": "KeyError",
+    }
+    with pytest.raises(StepFailed) as raised:
+        await built.run({"forgive": False})
+    assert isinstance(cause_of(raised.value), KeyError)
+    assert "failed" not in raised.value.result.state

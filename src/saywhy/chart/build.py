@@ -246,6 +246,7 @@ class Script:
         into: str = "",
         merge: Mapping[str, Policy] | None = None,
         over: bool = False,
+        catch: Function | None = None,
         **options: Any,
     ) -> None:
         """Run another chart on a state of its own.
@@ -256,11 +257,16 @@ class Script:
         takes what it returns. Values replace ours unless `merge` has a policy for the key. A chart
         may also be named by its id, to be found when it runs. With `over` it is given nothing: our
         variables and arguments show through where it has not written its own.
+
+        `catch(s, error)` is asked when the chart failed: where it gives true the run goes on after
+        the mount, with what `catch` wrote into the state instead of the outputs.
         """
         name = chart if isinstance(chart, str) else _name_of(chart)
         declared = self._declare("mount", None, id=id or name, into=into, over=over, **options)
         declared.target = chart.build if isinstance(chart, Builder) else chart
         declared.merge = merge or {}
+        if catch is not None:
+            declared.functions["catch"] = catch
         for purpose, mapped in (("inputs", inputs), ("outputs", outputs)):
             if callable(mapped):
                 declared.functions[purpose] = mapped

@@ -153,6 +153,18 @@ class Built:
         """What is behind `language()`; `task.run_task` needs it to answer async stages."""
         return Stages(self.plans, env, emit)
 
+    def beside(self, others: Iterable[Built]) -> Built:
+        """The same with other charts along, which its stages may `Invoke` by their digest.
+
+        Raises `ChartError` when two of them bring different functions for one node.
+        """
+        listed = [self, *others]
+        if len(listed) == 1:
+            return self
+        charts = {chart.digest: chart for one in listed for chart in one.charts}
+        warnings = tuple(problem for one in listed for problem in one.warnings)
+        return Built(self.chart, tuple(charts.values()), functions_of(listed), warnings)
+
     async def run(
         self,
         args: Mapping[str, Any] | None = None,
@@ -213,6 +225,11 @@ def stages_of(
 
     Raises `ChartError` when two of them bring different functions for one node.
     """
+    return Stages(Plans(functions_of(built)), env, emit)
+
+
+def functions_of(built: Iterable[Built]) -> dict[str, Callable[..., Any]]:
+    """The functions of several built charts. Raises `ChartError` where two differ for one node."""
     functions: dict[str, Callable[..., Any]] = {}
     for one in built:
         for key, function in one.functions.items():
@@ -222,7 +239,7 @@ def stages_of(
                     f"two charts bring different functions for {node}",
                     hint="build a chart once, or give one of them another id",
                 )
-    return Stages(Plans(functions), env, emit)
+    return functions
 
 
 class _Execution:

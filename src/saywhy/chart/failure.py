@@ -56,6 +56,13 @@ class AwaitedFailed(RunError):
     name = "AwaitedFailed"
 
 
+def cause_of(error: Exception) -> Exception:
+    """What a stage raised, however deep in mounted charts it stood."""
+    while isinstance(error, StepFailed):
+        error = error.error
+    return error
+
+
 def failure_text(error: BaseException) -> str:
     """What an error says; its class name when it says nothing, or raises when it is asked."""
     try:

@@ -16,7 +16,9 @@ from saywhy.chart.failure import (
     AwaitedFailed,
     ForkFailed,
     StepFailed,
+    cause_of,
     failed_answer,
+    failure_name,
     failure_text,
 )
 from saywhy.chart.language import Ending, Language, Step
@@ -177,7 +179,29 @@ class Stages:
             retry = _retry(self.plan(scope.chart, node), scope, dict(memo_of(scope)), error)
             if retry is not None:
                 return retry
+            if node.kind == "mount" and self._caught(plan, scope, error):
+                return leave(plan, scope)
         return Fail(error)
+
+    def _caught(self, plan: Plan, scope: Scope, error: Exception) -> bool:
+        """Whether the author takes the failure of a mounted chart for a result."""
+        catch = plan.others.get("catch")
+        if catch is None:
+            return False
+        sight, cause = self.sight(plan, scope, None), cause_of(error)
+        try:
+            caught = bool(catch(View(sight), cause))
+        except BaseException:
+            scope.discard()
+            raise
+        finally:
+            sight.scope = plan.over  # type: ignore[assignment]
+        if not caught:
+            scope.discard()
+            return False
+        scope.facts["caught"] = {"error": failure_text(cause), "name": failure_name(cause)}
+        keep_net(scope)
+        return True
 
     # ------------------------------------------------------------ forks and mounts
 
