@@ -313,3 +313,34 @@ async def test_a_follow_up_cancelled_at_every_await_is_still_offered() -> None:
         gates.at = 0
         assert (await agent.follow_up(offer)).content == "soitis"
         assert agent.get_messages()[-2]["tool_call_id"] == "auto-strict-1"
+
+
+class Stubborn:
+    """Answers all the same when it is told to stop."""
+
+    async def ask(self, ask: Ask) -> ModelReply:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return ModelReply("too late")
+        raise AssertionError("nobody sets it")
+
+
+@pytest.mark.parametrize("by", ["signal", "task"])
+async def test_an_answer_after_the_end_counts_for_nothing(by: str) -> None:
+    """A model that will not be cancelled is waited for, and what it says is not heard."""
+    agent, signal = Agent(Stubborn()), CancelToken()
+    run = asyncio.ensure_future(agent.run("hi", signal=signal))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    if by == "signal":
+        signal.cancel("enough")
+        with pytest.raises(RunCancelled, match=r"^cancelled: enough$"):
+            await run
+    else:
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+    assert agent.get_messages() == []
+    assert not others()
+    assert all(commit.answered is None for commit in agent.trace)
