@@ -24,7 +24,15 @@ from saywhy.models.provider import (
     ToolCallPiece,
     UsagePiece,
 )
-from saywhy.models.wire import ANY_INPUT, EARLIER, CallIds, call_from_text, no_answer, too_short
+from saywhy.models.wire import (
+    ANY_INPUT,
+    EARLIER,
+    CallIds,
+    call_from_text,
+    no_answer,
+    result_text,
+    too_short,
+)
 from saywhy.values import thaw
 
 PROVIDER: Final = "google"
@@ -148,7 +156,7 @@ def _result(call_id: str, content: Any, calls: Mapping[str, Mapping[str, Any]]) 
     call = calls.get(call_id, {})
     answer: dict[str, Any] = {
         "name": call.get("name") or call_id,
-        "response": {"output": text_of(content)},
+        "response": {"output": result_text(content)},
     }
     known = _vendor(call)
     if known.get("id"):

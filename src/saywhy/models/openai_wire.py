@@ -27,6 +27,7 @@ from saywhy.models.wire import (
     cut_off,
     no_answer,
     refused,
+    result_text,
     text_in,
     too_short,
 )
@@ -129,13 +130,7 @@ def _messages(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _result(call_id: str, content: Any) -> dict[str, Any]:
-    """What came of a call: text alone, an image can only be mentioned."""
-    if not isinstance(content, str):
-        content = "".join(
-            text_of([block]) if block.get("type") == "text" else f"[{block.get('type')}]"
-            for block in content
-        )
-    return {"role": "tool", "tool_call_id": call_id, "content": content}
+    return {"role": "tool", "tool_call_id": call_id, "content": result_text(content)}
 
 
 def _assistant(message: Mapping[str, Any], content: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from saywhy.models.provider import (
     ToolCallPiece,
     UsagePiece,
 )
-from saywhy.values import dumps, freeze
+from saywhy.values import dumps, freeze, thaw
 
 KEYS: Final = frozenset(
     {
@@ -124,7 +124,7 @@ class ScriptedModel:
         for call in entry.get("tool_calls", ()):
             self._calls += 1
             call_id = call.get("id") or f"call-{self._calls}"
-            arguments = freeze(call.get("arguments") or {})
+            arguments = thaw(call.get("arguments") or {})
             yield ToolCallPiece(call_id, call["name"], arguments, call.get("raw", ""))
         usage = entry.get("usage")
         if usage:

@@ -63,6 +63,16 @@ def system_of(ask: Ask) -> str | None:
     return "\n\n".join(text for text in (ask.system, *inner) if text)
 
 
+def result_text(content: Any) -> str:
+    """What came of a call, for a server that takes it as text alone: images are mentioned."""
+    if isinstance(content, str):
+        return content
+    return "".join(
+        text_of([block]) if block.get("type") == "text" else f"[{block.get('type')}]"
+        for block in content
+    )
+
+
 def call_from_text(
     call_id: str, name: object, arguments: object, vendor: Mapping[str, Any] | None = None
 ) -> ToolCallPiece:
