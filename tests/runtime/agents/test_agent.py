@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
 
-from saywhy.agent.instructions.follow_up import follow
+from saywhy.agent.instructions.follow_up import ResolvedFollowUp, follow
 from saywhy.agent.instructions.rule import LLMInstruction
 from saywhy.agent.tools import AgentTool, ask_human, define_tool
 from saywhy.errors import CallerError, DefinitionError, ModelError
 from saywhy.models.provider import Ask, ModelReply
 from saywhy.runtime.agents.agent import Agent
 from saywhy.runtime.agents.result import Usage
+from saywhy.values import thaw
 from tests.runtime.agents.models import Replies, call, calls
 
 SCHEMA = {
@@ -145,9 +147,35 @@ async def test_an_offer_can_come_back_as_json() -> None:
     model = Replies(calls(call("get_order", order_id="7")), "Denied.", "Because.")
     agent = Agent(model, tools=[orders(why()), explain()])
     (offer,) = (await agent.run("go")).follow_ups
-    told = await agent.follow_up(dict(offer.to_value()), message="Why was that?")
+    page = json.loads(json.dumps(thaw(offer.to_value())))
+    other = agent.conversation(checkpoint=agent.checkpoint())
+    assert other.follow_ups == (offer,)
+    told = await other.follow_up(page, message="Why was that?")
     assert told.content == "Because."
-    assert agent.get_messages()[-4]["content"] == "Why was that?"
+    assert other.get_messages()[-4]["content"] == "Why was that?"
+
+
+async def test_a_page_cannot_make_offers_up() -> None:
+    """JSON from outside is carried out only if the last run offered exactly that."""
+    model = Replies(calls(call("get_order", order_id="7")), "Denied.")
+    agent = Agent(model, tools=[orders(why()), explain()])
+    (offer,) = (await agent.run("go")).follow_ups
+    for forged in (
+        {"tool_id": "explain", "params": {"trace": "tr_8"}},
+        {"tool_id": "get_order", "params": {"order_id": "7"}},
+    ):
+        with pytest.raises(CallerError) as caught:
+            await agent.follow_up(forged)
+        assert str(caught.value) == (
+            f'no call of "{forged["tool_id"]}" with these arguments was offered by the last run'
+        )
+    gone = ResolvedFollowUp("explian", offer.params)
+    with pytest.raises(CallerError) as caught:
+        await agent.follow_up(gone)
+    assert str(caught.value) == (
+        'the follow-up leads to the tool "explian", which the agent does not have'
+    )
+    assert caught.value.hint == 'did you mean "explain"?'
 
 
 async def test_a_strict_follow_up_waits_for_the_next_words() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from saywhy.agent.instructions.follow_up import ResolvedFollowUp
 from saywhy.agent.tools import ask_human, define_tool
 from saywhy.cancel import CancelToken
 from saywhy.chart.built import RunCancelled, RunTimedOut
@@ -20,6 +21,7 @@ from saywhy.runtime.agents.agent import Agent
 from saywhy.runtime.agents.result import AgentResult
 from saywhy.testing.clock import FakeClock
 from saywhy.trace.trace import Trace
+from saywhy.values import FrozenDict
 from tests.runtime.agents.models import GatedStream, Gates, Replies, call, calls, says
 
 
@@ -305,7 +307,7 @@ async def test_a_follow_up_cancelled_at_every_await_is_still_offered() -> None:
         before = agent.get_messages()
         model.gates, model.left = gates, [says("so it is")]
         gates.then = lambda signal=signal: signal.cancel("not now")  # type: ignore[misc]
-        offer = {"tool_id": "explain", "params": {}, "description": "Explain"}
+        offer = ResolvedFollowUp("explain", FrozenDict({}), "Explain")
         with pytest.raises(RunCancelled):
             await agent.follow_up(offer, signal=signal)
         assert agent.get_messages() == before

@@ -20,7 +20,7 @@ from saywhy.runtime.agents.result import AgentResult
 from saywhy.runtime.agents.run import AgentRun, Begin, Given, RunSettings, StreamSettings
 from saywhy.trace.narrative import MOST_LINES, narrative
 from saywhy.trace.trace import Trace
-from saywhy.values import thaw
+from saywhy.values import same, thaw
 
 if TYPE_CHECKING:
     from saywhy.runtime.agents.agent import Agent
@@ -49,6 +49,11 @@ class Conversation:
     def paused(self) -> bool:
         """Whether a person has been asked something; `resume` takes the answer."""
         return self._kept.paused is not None
+
+    @property
+    def follow_ups(self) -> tuple[ResolvedFollowUp, ...]:
+        """The actions that the last run offered, after `restore` as well."""
+        return tuple(map(resolved_runtime, self._kept.offered))
 
     # ------------------------------------------------------------ running
 
@@ -82,8 +87,10 @@ class Conversation:
         """Go on from the last answer: with more words, or with an action that it offered.
 
         An action of `result.follow_ups` is carried out as it stands, with its exact arguments; the
-        model only speaks about what it gave. `message` are the words that stand for the user's, the
-        description of the action unless given. Raises `CallerError` where nothing was said before.
+        model only speaks about what it gave. It may come back as the JSON of its `to_value()`, and
+        must then be one of those that the last run offered. `message` are the words that stand for
+        the user's, the description of the action unless given. Raises `CallerError` for an action
+        that was not offered, and where nothing was said before.
         """
         given = Given(**options)
         if isinstance(action, str):
@@ -198,8 +205,12 @@ class Conversation:
         return Begin(self._kept.paused.message, answer=(answer,))
 
     def _offered(self, action: Any) -> ResolvedFollowUp:
-        follow_up = action if isinstance(action, ResolvedFollowUp) else resolved_runtime(action)
+        """The action, with arguments that the conversation knows to be right."""
         self._must_have_begun()
+        if isinstance(action, ResolvedFollowUp):
+            follow_up = action
+        else:  # from outside, where anything may be written into it
+            follow_up = self._known(resolved_runtime(action))
         definition, target = self.agent.definition, follow_up.tool_id
         known = [tool.id for tool in definition.every_tool()]
         if definition.tool_provider is None and target not in known:
@@ -208,6 +219,15 @@ class Conversation:
                 hint=did_you_mean(target, known) or "hand in one of result.follow_ups",
             )
         return follow_up
+
+    def _known(self, given: ResolvedFollowUp) -> ResolvedFollowUp:
+        for one in self.follow_ups:
+            if one.tool_id == given.tool_id and same(one.params, given.params):
+                return one
+        raise CallerError(
+            f'no call of "{given.tool_id}" with these arguments was offered by the last run',
+            hint="send back one of result.follow_ups as to_value() gave it",
+        )
 
     def _must_have_begun(self) -> None:
         if not self._kept.turn:
