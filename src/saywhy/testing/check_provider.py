@@ -1,7 +1,8 @@
 """A public attempt to catch a provider out, for whoever writes one.
 
 It asks for real, about sixty times, so hand in a provider that may be asked: with a server of your
-own behind it, or a small model. What is asked by default any model can answer.
+own behind it, or a small model. What is asked by default any model can answer. A server belongs in
+another thread or process, for tasks that are left in this loop are taken for the provider's.
 """
 
 from __future__ import annotations
