@@ -17,6 +17,7 @@ from saywhy.agent.instructions.check import check_follow_ups
 from saywhy.agent.instructions.override import check_overrides
 from saywhy.agent.instructions.rule import InstructionOverride
 from saywhy.agent.loop.config import MAX_ITERATIONS, NOTHING, AgentLoopConfig, AgentPattern
+from saywhy.agent.slots.injection import Injection
 from saywhy.agent.slots.strategies import safe_strategy, sliding_window
 from saywhy.agent.tools import AgentTool, agent_tool
 from saywhy.errors import CallerError, DefinitionError, Problem, StateValueError
@@ -74,6 +75,8 @@ class AgentDefinition:
     max_iterations: int = MAX_ITERATIONS
     pattern: AgentPattern = AgentPattern.REGULAR
     instructions: tuple[AgentInstruction, ...] = ()
+    injections: tuple[Injection, ...] = ()
+    """Facts, skills, memory, retrieval: what is put before the model besides."""
     decision: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     """What the decision scope begins with, in every run."""
     overrides: Mapping[str, InstructionOverride] = field(
@@ -102,8 +105,12 @@ class AgentDefinition:
         yield from _schema(self.output_schema)
         yield from _decision(self.decision)
         yield from _memory(self.memory)
-        yield from _doubles("tool", (tool.id for tool in self.tools))
-        yield from _doubles("instruction", (rule.id for rule in self.instructions))
+        yield from _doubles(
+            "ToolRegistry: tool '{}' already registered", (tool.id for tool in self.tools)
+        )
+        yield from _doubles(
+            'several of the instructions have the id "{}"', (rule.id for rule in self.instructions)
+        )
         yield from self._clashes()
         tools = {tool.id: tool.instructions for tool in self.every_tool()}
         yield from check_overrides(tools, self.overrides, allow_unsafe=self.allow_unsafe)
@@ -130,6 +137,7 @@ class AgentDefinition:
             "max_iterations": self.max_iterations,
             "pattern": self.pattern,
             "instructions": self.instructions,
+            "injections": self.injections,
             "decision": self.decision,
             "overrides": self.overrides,
             "settings": {**self.settings, **form},
@@ -245,14 +253,10 @@ def _memory(memory: AgentMemory | None) -> Iterator[Problem]:
         )
 
 
-def _doubles(what: str, ids: Iterable[str]) -> Iterator[Problem]:
+def _doubles(message: str, ids: Iterable[str]) -> Iterator[Problem]:
     for one, times in Counter(ids).items():
         if times > 1:
-            yield Problem(
-                f'{times} of the {what}s have the id "{one}"',
-                hint="give each an id of its own",
-                flow=one,
-            )
+            yield Problem(message.format(one), hint="give each an id of its own", flow=one)
 
 
 def pattern_of(given: AgentPattern | str) -> AgentPattern:

@@ -45,7 +45,7 @@ _BY_ROLE: Final[Mapping[str, tuple[Source, str]]] = {
     "user": ("user", "what the user said"),
     "assistant": ("assistant", "what the model answered"),
     "tool": ("tool-result", "what a tool gave"),
-    "system": ("base", "a system message of the history"),
+    "system": ("base", "a system message of the history; a system prompt takes its place"),
 }
 
 

@@ -7,6 +7,7 @@ agent alone. What an agent may be is checked by `agent.agent`; how it is written
 
 from __future__ import annotations
 
+import dataclasses
 import uuid
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
@@ -25,6 +26,7 @@ from saywhy.agent.instructions.rule import InstructionOverride
 from saywhy.agent.loop.build import spec_of
 from saywhy.agent.loop.config import MAX_ITERATIONS, NOTHING, AgentPattern
 from saywhy.agent.loop.message_api import build_message_api_chart
+from saywhy.agent.slots.injection import Injection
 from saywhy.chart.built import Built, Result
 from saywhy.chart.model import Chart
 from saywhy.clock import Clock, SystemClock
@@ -56,6 +58,7 @@ class Agent:
     `tool_provider` says which are offered, and `tool_concurrency` how many calls of one reply are
     made at the same time. After `max_iterations` rounds of tools the next reply is the answer.
     With `pattern="dynamic"` prompt, tools and instructions are worked out again in every round.
+    `injections` are facts, skills, memory and retrieval that are put before the model.
     `instructions` are those of the agent, `decision` is what their conditions look at, and
     `instruction_overrides` change the rules of tools, by tool. `memory` keeps histories in a store;
     without one, `message_strategy` says how much of the history the model is handed.
@@ -85,6 +88,7 @@ class Agent:
         max_iterations: int = MAX_ITERATIONS,
         pattern: AgentPattern | str = AgentPattern.REGULAR,
         instructions: Iterable[AgentInstruction] = (),
+        injections: Iterable[Injection] = (),
         decision: Mapping[str, Any] | None = None,
         instruction_overrides: Mapping[str, InstructionOverride] | None = None,
         memory: AgentMemory | None = None,
@@ -114,6 +118,7 @@ class Agent:
             max_iterations=max_iterations,
             pattern=pattern_of(pattern),
             instructions=tuple(instructions),
+            injections=tuple(injections),
             decision=NOTHING if decision is None else decision,
             overrides=dict(instruction_overrides or {}),
             memory=memory,
@@ -130,8 +135,7 @@ class Agent:
         self.redact, self.verbose = redact, verbose
         self.dispatch = Dispatch(recorders)
         self._new_id = new_id
-        config = self.definition.loop_config(self.model)
-        self.built: Built = build_message_api_chart(config, agent=True)
+        self.built: Built = self.built_for(self.definition)
         self._default = self.conversation(memory.conversation_id or None if memory else None)
 
     @classmethod
@@ -140,6 +144,11 @@ class Agent:
         from saywhy.runtime.agents.fluent import AgentBuilder
 
         return AgentBuilder(model, {"name": name})
+
+    def built_for(self, definition: AgentDefinition, **fields: Any) -> Built:
+        """Its loop under a changed definition, for a host that does some of its work."""
+        config = dataclasses.replace(definition.loop_config(self.model), **fields)
+        return build_message_api_chart(config, agent=True)
 
     @property
     def name(self) -> str:

@@ -9,6 +9,7 @@ from saywhy.agent.agent import AgentMemory, OutputSchema
 from saywhy.agent.instructions.agent_rule import AgentInstruction
 from saywhy.agent.instructions.rule import InstructionOverride
 from saywhy.agent.loop.config import AgentPattern
+from saywhy.agent.slots.injection import Injection
 from saywhy.runtime.agents.agent import Agent
 
 
@@ -59,6 +60,10 @@ class AgentBuilder:
     def instructions(self, instructions: Iterable[AgentInstruction]) -> AgentBuilder:
         """More instructions of the agent."""
         return self._more("instructions", instructions)
+
+    def inject(self, *injections: Injection) -> AgentBuilder:
+        """More facts, skills, memory or retrieval before the model."""
+        return self._more("injections", injections)
 
     def decision(self, initial: Mapping[str, Any]) -> AgentBuilder:
         """What the decision begins with in every run."""
