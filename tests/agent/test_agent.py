@@ -60,8 +60,8 @@ def test_all_problems_are_told_at_once() -> None:
         "decision.when is a object, which a conversation cannot hold",
         "object is no memory store: it has no load and no save",
         'durability of the memory is "never"',
-        '2 of the tools have the id "a"',
-        '2 of the instructions have the id "u"',
+        "ToolRegistry: tool 'a' already registered",
+        'several of the instructions have the id "u"',
         'the override of tool "b" reaches the safety instruction "pii": it takes it away',
         'the instruction "why" of tool "b" offers the tool "explian", '
         "which the agent does not have",

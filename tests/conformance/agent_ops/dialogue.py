@@ -11,6 +11,7 @@ from typing import Any
 from saywhy.agent.hooks import LLMCalled, RunFailed, ToolCalled, TurnCompleted, TurnStarted
 from saywhy.agent.instructions.recorder import InstructionRecorder
 from saywhy.agent.loop.build import build_agent_loop
+from saywhy.errors import DefinitionError
 from saywhy.models.provider import Ask, ModelReply, ToolCallPiece
 from saywhy.runtime.agents.agent import Agent
 from saywhy.values import thaw
@@ -252,12 +253,20 @@ class Dialogue:
 
 async def dialogue(given: Mapping[str, Any]) -> dict[str, Any]:
     """Play a conversation."""
-    return await Dialogue(given).play()
+    return await _played(given)
 
 
 async def dialogue_as_loop(given: Mapping[str, Any]) -> dict[str, Any]:
     """Play a conversation on the other form of the loop."""
-    return await Dialogue(given, as_loop=True).play()
+    return await _played(given, as_loop=True)
+
+
+async def _played(given: Mapping[str, Any], *, as_loop: bool = False) -> dict[str, Any]:
+    try:
+        played = Dialogue(given, as_loop=as_loop)
+    except DefinitionError as error:
+        return {"error": error.problems[0].message}
+    return await played.play()
 
 
 OPS = {"dialogue": dialogue}

@@ -375,7 +375,7 @@ def test_building_tells_all_problems() -> None:
         builder.build()
     assert [problem.message for problem in caught.value.problems] == [
         "max_iterations is -1",
-        '2 of the tools have the id "get_order"',
+        "ToolRegistry: tool 'get_order' already registered",
     ]
 
 
