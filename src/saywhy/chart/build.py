@@ -73,9 +73,9 @@ class Script:
 
         `name` and `describe` (else the docstring's first line) are for people.
         `retry` is `{"attempts": 3, "backoff": 0.2, "on": (TimeoutError,)}`: `backoff` in seconds,
-        a number, a list, or a function of the attempt. `on_error="commit"` keeps what a stage
-        wrote before it raised. `effect` says what running it again would do, should a crash leave
-        open whether it was run.
+        a number, a list, or a function of the attempt; `on` may be a function of the error as well.
+        `on_error="commit"` keeps what a stage wrote before it raised. `effect` says what running it
+        again would do, should a crash leave open whether it was run.
         """
 
         def declare(function: Any) -> Any:
@@ -333,9 +333,11 @@ def _declare_retry(declared: Declared, retry: Mapping[str, Any]) -> None:
         declared.functions["backoff"] = backoff
     else:
         declared.spec["retry"]["backoff"] = backoff
-    if on is not None:
-        kinds = tuple(on) if isinstance(on, Iterable) else on
+    if isinstance(on, type | Iterable):
+        kinds: Any = tuple(on) if isinstance(on, Iterable) else on
         declared.functions["retry_on"] = _is_one_of(kinds)
+    elif on is not None:
+        declared.functions["retry_on"] = on
 
 
 def _is_one_of(kinds: Any) -> Callable[[BaseException], bool]:

@@ -176,7 +176,7 @@ class Stages:
             if plan.errors_as_data and asked is not None and asked.kind == "call":
                 cause = error.error if isinstance(error, StepFailed) else error
                 return self._run(plan, scope, {"answer": failed_answer(cause)})
-            retry = _retry(self.plan(scope.chart, node), scope, dict(memo_of(scope)), error)
+            retry = _retry(plan, scope, dict(memo_of(scope)), cause_of(error))
             if retry is not None:
                 return retry
             if node.kind == "mount" and self._caught(plan, scope, error):
