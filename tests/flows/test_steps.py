@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from saywhy.errors import FlowExecutionError, RequiredSetFailed
+from saywhy.flows.agents.carried import CALL, DONE, FAILED, FLOW
 from saywhy.flows.corrections.chart import correction_chart
 from saywhy.flows.steps import KINDS, flow_language
 from tests.flows.conftest import (
@@ -22,13 +23,15 @@ from tests.flows.conftest import (
 
 
 def test_the_table_is_the_language() -> None:
-    """Eleven kinds of steps, each with what it does; flows end as the language says."""
+    """Twelve kinds of steps, each with what it does; flows end as the language says."""
     assert set(KINDS) == {
         "SAY", "SAY-GET", "SET", "CALL-TOOL", "FLOW", "CASE", "SWITCH", "FORM",
-        "RETURN", "END", "DISPATCH",
+        "AGENT", "RETURN", "END", "DISPATCH",
     }  # fmt: skip
     language = flow_language(world_of(flow(say("x"))))
-    assert set(language.steps) == set(KINDS) | set(correction_chart().nodes)
+    assert set(language.steps) == (
+        set(KINDS) | set(correction_chart().nodes) | {CALL, DONE, FAILED, FLOW}
+    )
     assert set(language.close) == {"flow"}
 
 
@@ -93,4 +96,4 @@ async def test_a_step_of_unknown_type_fails_by_name() -> None:
     """The error names the types there are."""
     with pytest.raises(FlowExecutionError, match="there is no step of the type DANCE") as caught:
         await talk(engine_of(flow({"type": "DANCE"})), "Main")
-    assert caught.value.hint.startswith("known: CALL-TOOL, CASE")
+    assert caught.value.hint.startswith("known: AGENT, CALL-TOOL, CASE")

@@ -80,6 +80,21 @@ def advance_branches(
     return None, _join(frame)
 
 
+def rest_of(cursor: Cursor) -> Need | None:
+    """What a cursor that came back from storage rests at; None where its next step just runs."""
+    frame = cursor.frames[-1] if cursor.frames else None
+    if frame is None or frame.branches is None:
+        return frame.waiting if frame is not None else None
+    items: list[tuple[int, Need]] = []
+    open_frames: list[int] = []
+    for number, (stack, side) in enumerate(zip(frame.branches, frame.results, strict=True)):
+        need = None if side.done else rest_of(Cursor(stack, cursor.state))
+        if need is not None:
+            items.append((number, need))
+            open_frames.append(stack[0].id)
+    return Need("fork", frame.at or "", open_frames, items=tuple(items)) if items else None
+
+
 def _inner(answer: BranchAnswer) -> Answer | BranchAnswer:
     if not answer.within:
         return answer.answer

@@ -196,7 +196,7 @@ class Run(msgspec.Struct, eq=False):
     def _outcome(self, node: Node, scope: Scope, answer: Answer | None) -> Outcome:
         step = self.language.steps.get(node.kind)
         if step is None:
-            known = ", ".join(sorted(self.language.steps))
+            known = ", ".join(sorted(kind for kind in self.language.steps if ":" not in kind))
             problem = f"there is no step of the type {node.kind}"
             return Fail(ChartError(problem, place=node.where, hint=f"known: {known}"))
         try:

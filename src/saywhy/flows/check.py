@@ -31,20 +31,22 @@ def check_library(
     functions: Iterable[str] | None = None,
     globals: Iterable[str] | None = None,
     cargo: Iterable[str] | None = None,
+    agents: Iterable[str] | None = None,
     languages: Iterable[str] | None = None,
     plain_language: str = USUAL,
 ) -> tuple[Problem, ...]:
     """Every problem of a library, in the order of its files.
 
-    `functions`, `globals` and `cargo` are the names a host hands over; None means that nobody said
-    which there are, and then what is missing is a note and no error. With `languages`, texts that
-    are missing in one of them are warned about; plain texts are in the flow's own `language`, else
-    in `plain_language`. Raises `CallerError` for what is no language.
+    `functions`, `globals`, `cargo` and `agents` are the names a host hands over; None means that
+    nobody said which there are, and then what is missing is a note and no error. With `languages`,
+    texts that are missing in one of them are warned about; plain texts are in the flow's own
+    `language`, else in `plain_language`. Raises `CallerError` for what is no language.
     """
     known = Known(
         None if functions is None else frozenset(functions),
         None if globals is None else frozenset(globals),
         None if cargo is None else frozenset(cargo),
+        None if agents is None else frozenset(agents),
         declared(languages or ()),
         *declared([plain_language]),
     )

@@ -8,6 +8,7 @@ from saywhy.chart.model import Node
 from saywhy.chart.outcome import Outcome, Return
 from saywhy.chart.scope import Scope
 from saywhy.expr.numbers import value_text
+from saywhy.flows.agents.places import carrier_of
 from saywhy.flows.evaluate import native_value
 from saywhy.flows.guidance import Pieces
 from saywhy.flows.languages import key_of
@@ -26,6 +27,9 @@ def return_value(world: World, node: Node, scope: Scope) -> Outcome:
             scope.facts["evaluated"] = key  # a record names the expression that was evaluated
     if isinstance(value, str):
         value = native_value(world, scope, value, hide_errors=True)
+    carrier = carrier_of(scope)
+    if carrier:  # the agent that had the flow run is told, and not the user
+        return Return(value, unwind="all", how="returned", down_to=carrier)
     text = reply_text(freeze(value))
     pieces: Pieces = here(scope, text) if text else []
     queued = take_queue(scope)

@@ -20,6 +20,9 @@ from saywhy.tools import retry
 from saywhy.tools.tool import Tool
 from saywhy.values import freeze, seal
 
+CALLS: Final = frozenset({"CALL-TOOL", "carried:call"})
+"""Kinds of steps that call a tool."""
+
 
 def after_error(world: World, node: Node, scope: Scope, error: Exception) -> Outcome:
     """A step raised. Only what the author declared for it helps; else the flow fails."""
@@ -90,7 +93,8 @@ def unknown(world: World, node: Node, scope: Scope, message: str) -> Outcome:
         forms.note_failed(scope)
         told = {"unknown": True, "key": scope.kept("key"), "tool": tool.name}
         return _rescue(node, scope, target, freeze(told))
-    if "onFail" in node.spec or tool.effect != "once":
+    is_rescued = "onFail" in node.spec and not node.spec.get("rests")
+    if is_rescued or tool.effect != "once":
         return failed(world, node, scope, message)
     return outside.rest_unknown(world, scope, tool, message)
 
@@ -170,7 +174,7 @@ def _on_fail(node: Node, scope: Scope, message: str) -> Outcome | None:
 def _rescue(node: Node, scope: Scope, target: str, told: Any) -> Goto:
     settle(scope)
     variable = node.spec.get("variable")
-    if variable and node.kind == "CALL-TOOL":
+    if variable and node.kind in CALLS:
         scope.set((scope.frame.scope, str(variable)), told)
     scope.facts["failing"] = True
     return Goto(target)

@@ -12,6 +12,7 @@ from typing import Any, Final
 from saywhy.chart.cursor import Cursor, Frame
 from saywhy.chart.model import Charts
 from saywhy.expr.numbers import value_text
+from saywhy.flows.agents.places import flows_among
 from saywhy.flows.forms import record as forms
 from saywhy.flows.forms.model import sensitive_inputs
 from saywhy.flows.guidance import is_financial
@@ -57,7 +58,7 @@ def help_text(
 
 def status_text(world: World, charts: Charts, flow: Cursor, language: str) -> str:
     """Where the conversation stands. Sensitive values and globals are not listed."""
-    frames = [one for one in flow.frames if not _is_correction(charts, one)]
+    frames = [one for one in flows_among(charts, flow.frames) if not _is_correction(charts, one)]
     top = frames[-1]
     named = {"flowName": top.name, "flowPrompt": prompt_of(charts, top.chart, language)}
 

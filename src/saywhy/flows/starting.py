@@ -133,12 +133,20 @@ class Starter(msgspec.Struct, frozen=True, eq=False):
         self._dispatched(scope, flow.name if flow else None)
         if flow is None:
             scope.decision = scope.decision or Decision("none", default=True)
-            return Return()
+            return Goto("fallback") if self._may_fall_back(scope) else Return()
         if yielding.is_resting(scope, flow.name):
             return yielding.come_back(self.world, scope)
         match = {"flow": flow.id or flow.name, "parameters": dict(parameters or {})}
         scope.keep("match", {**match, "said": said} if said else match)
         return Goto(then)
+
+    def _may_fall_back(self, scope: Scope) -> bool:
+        """Whether an agent takes words that fit no flow: never those meant for one that waits."""
+        return bool(self.world.fallback) and not yielding.resting(scope)
+
+    def fall_back(self, node: Node, scope: Scope) -> Outcome:
+        """Open the flow that hands the words to an agent."""
+        return opened(scope, scope.charts[self.world.fallback], {}, "fallback")
 
     def _dispatched(self, scope: Scope, name: str | None) -> None:
         """Words that a flow handed on lead to this flow, or to none."""

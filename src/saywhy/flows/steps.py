@@ -18,6 +18,8 @@ from saywhy.chart.outcome import Answer, Goto, Need, Outcome
 from saywhy.chart.scope import Scope
 from saywhy.errors import FlowExecutionError, RequiredSetFailed
 from saywhy.flows import asking, branching, endings, failures, subflows, toolcalls, validation
+from saywhy.flows.agents import step as agents
+from saywhy.flows.agents.carried import carried_steps
 from saywhy.flows.corrections.around import watched
 from saywhy.flows.corrections.chart import correction_steps
 from saywhy.flows.evaluate import native_value, say_text
@@ -73,6 +75,7 @@ KINDS: Final[dict[str, Kind]] = {
     "SWITCH": Kind(branching.switch),
     "RETURN": Kind(endings.return_value),
     "FORM": Kind(forms.enter, forms.take),
+    "AGENT": Kind(agents.call_agent, agents.take_answer),
     "END": Kind(endings.end),
     "DISPATCH": Kind(endings.dispatch),
 }
@@ -82,6 +85,7 @@ def flow_language(world: World) -> Language:
     """What flow charts do, for `machine.advance`."""
     steps = {name: _step(world, kind) for name, kind in KINDS.items()}
     steps |= correction_steps(world)
+    steps |= carried_steps(world)
     return Language(steps, {"flow": partial(close_flow, world)})
 
 

@@ -31,10 +31,10 @@ def call(world: World, node: Node, scope: Scope) -> Outcome:
     args = _arguments(world, node, scope, tool)
     if isinstance(args, Need):
         return args
-    return _asked(world, scope, name, tool, args)
+    return asked(world, scope, name, tool, args)
 
 
-def _asked(world: World, scope: Scope, name: str, tool: Tool | None, args: Any) -> Need:
+def asked(world: World, scope: Scope, name: str, tool: Tool | None, args: Any) -> Need:
     """The Need for the tool's result."""
     note_private(scope, tool, args)
     if not scope.kept("call"):
@@ -105,7 +105,7 @@ def _take_arguments(world: World, node: Node, scope: Scope, answer: Answer) -> O
         scope.keep(toolargs.MODELLED, {"args": made, "names": filled})
     _note_words(scope)
     _note_names(names, scope, {name: made[name] for name in made if name not in filled})
-    return _asked(world, scope, str(node.spec["tool"]), tool, made)
+    return asked(world, scope, str(node.spec["tool"]), tool, made)
 
 
 def take_result(world: World, node: Node, scope: Scope, answer: Answer) -> Outcome:

@@ -20,6 +20,7 @@ from saywhy.chart.model import Chart, Node
 from saywhy.chart.outcome import Answer, Call, Goto, Need, Outcome, Return
 from saywhy.chart.scope import Scope
 from saywhy.flows import analysis, choosing, intent, offers, outside, overview
+from saywhy.flows.agents.places import flows_among
 from saywhy.flows.answers import mask, withdraw_keypad
 from saywhy.flows.corrections.routing import Corrector, may_correct
 from saywhy.flows.due import take_due
@@ -54,6 +55,7 @@ NODES: Final = (
     ("parameters", "with which parameters?"),
     ("language", "in which language?"),
     ("open", "start that flow"),
+    ("fallback", "let an agent answer what no flow fits"),
     ("decide", "what was decided about a call"),
     ("due", "what fell due by itself"),
 )
@@ -84,6 +86,7 @@ def routing_language(world: World) -> Language:
             "parameters": Step(starter.parameters, starter.after_parameters),
             "language": Step(starter.language, starter.after_language),
             "open": Step(starter.open_flow, starter.after_start),
+            "fallback": Step(starter.fall_back, starter.after_start),
             "decide": Step(router.decide, router.after_flow),
             "due": Step(router.due, router.after_due),
         }
@@ -198,7 +201,8 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         text = words(scope)
         if self.world.has_model and not stack[-1].data.get("pii"):  # nobody else's to read
             since = stack[0].data.get("first", 0)
-            return ask_model(analysis.TASK, input=text, stack=self._told(stack), since=since)
+            told = self._told(flows_among(scope.charts, stack))
+            return ask_model(analysis.TASK, input=text, stack=told, since=since)
         match = intent.exact(text, self.world.order)
         if match is None or match.flow.name == stack[-1].name:
             return Goto("resume")
@@ -332,7 +336,8 @@ def _past_commands(scope: Scope) -> str:
 
 def _may_interrupt(scope: Scope) -> bool:
     """Whether every flow of the active stack lets itself be interrupted."""
-    charts = (scope.charts.find(frame.chart) for frame in _active_stack(_flow(scope)))
+    frames = flows_among(scope.charts, _active_stack(_flow(scope)))
+    charts = (scope.charts.find(frame.chart) for frame in frames)
     return all(chart is not None and chart.meta.get("interruptable") for chart in charts)
 
 

@@ -68,6 +68,10 @@ class World:
     """What a model may choose from when nothing runs. spec: flow-engine 5.1"""
     has_model: bool = False
     """Whether there is a language model to ask."""
+    agents: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Name of each agent that flows may call → digest of its chart."""
+    fallback: str = ""
+    """The flow that takes words which no other fits: its chart's digest; empty for none."""
     detects_language: bool = False
     """Whether a model is to find the language of a session that has none."""
 

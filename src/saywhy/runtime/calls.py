@@ -187,7 +187,8 @@ def answer_of(made: ToolAnswer) -> Answer:
         ]
     }
     odd = (made.fault_message, made.http_status, made.arguments_after)
-    if odd == (None, None, None) and not (made.warnings or made.cached or made.circuit):
+    more = made.warnings or made.cached or made.circuit or made.is_result
+    if odd == (None, None, None) and not more:
         return Answer(made.value, facts=facts)  # it just went well, as most do
     told = {
         "refused": made.refused,
@@ -200,6 +201,8 @@ def answer_of(made: ToolAnswer) -> Answer:
         "to_approve": made.to_approve,
         "cached": made.cached,
         "circuit": made.circuit,
+        "isResult": made.is_result,
+        "code": made.fault_code,
     }
     facts |= {name: fact for name, fact in told.items() if fact not in (None, False, "")}
     return Answer(made.value, made.fault_message, made.fault_name, facts)

@@ -198,7 +198,7 @@ def _check_frame(number: int, tree: Any) -> None:
         msgspec.convert(frame.data, _FrameData)
     except msgspec.ValidationError as error:
         raise DamagedSession(f"it cannot be read: {error}", frame=number, flow=flow) from error
-    if frame.branches is not None or not frame.scope.startswith("v"):
+    if not frame.scope.startswith("v"):
         raise DamagedSession("it is no frame of a flow", frame=number, flow=flow)
 
 
@@ -230,18 +230,23 @@ def check_frames(cursor: Cursor, charts: Charts) -> None:
     For a session at rest: in the midst of a turn more than the user is waited for.
     """
     for number, frame in enumerate(cursor.frames):
-        problem = _problem(frame, cursor.state, charts)
+        problem = _problem(frame, cursor.state, charts, is_top=frame is cursor.top)
         if problem:
             raise DamagedSession(problem, frame=number, flow=frame.name)
 
 
-def _problem(frame: Frame, state: State, charts: Charts) -> str:
+def _problem(frame: Frame, state: State, charts: Charts, *, is_top: bool) -> str:
     if frame.chart not in charts:
         return f"this engine does not have the version {frame.chart} of the flow"
     if frame.at is not None and frame.at not in charts[frame.chart].nodes:
         return f"the flow has no step {frame.at}"
     if frame.scope not in state.scopes:
         return f"its variables ({frame.scope}) are missing"
-    if frame.waiting is not None and frame.waiting.kind not in ("user", *outside.KINDS):
+    if frame.branches is not None:
+        return "it is in the midst of branches, which no message can answer"
+    waiting = frame.waiting.kind if frame.waiting is not None else ""
+    if waiting == "call" and not is_top:
+        return ""  # it goes on with what the chart above it returns
+    if frame.waiting is not None and waiting not in ("user", *outside.KINDS):
         return f"it waits for a {frame.waiting.kind}, which no message can answer"
     return ""

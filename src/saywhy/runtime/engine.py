@@ -29,6 +29,8 @@ from saywhy.flows.world import Detection, ErrorText, Options, World
 from saywhy.models.callback import provider_of
 from saywhy.models.provider import Provider
 from saywhy.runtime import held as holding
+from saywhy.runtime.agents.agent import Agent
+from saywhy.runtime.agents.hosted import Hosted
 from saywhy.runtime.choices import (
     callables,
     can_offer,
@@ -85,6 +87,9 @@ class Engine(Deciding, Detecting, Timing, Reporting):
     by name or id. `intent_detection="two-stage"` looks for the flow first and then for its
     parameters.
 
+    `agents` may be called by flows (`AGENT` steps), by their names, and may run flows as tools;
+    `fallback_agent` names the one that answers what no flow fits.
+
     `logger` may be None (the logger `saywhy`), a `logging.Logger`, or any object with debug, info,
     warn and error. With `validate_on_init` the findings of `validate()` are logged; with `strict`
     errors among them raise `DefinitionError`. `language` is the default of conversations.
@@ -112,6 +117,8 @@ class Engine(Deciding, Detecting, Timing, Reporting):
         globals: Mapping[str, Any] | None = None,
         logger: Any = None,
         model: Callable[..., Any] | Provider | None = None,
+        agents: Agent | Sequence[Agent] | Mapping[str, Agent] | None = None,
+        fallback_agent: str | None = None,
         intent_detection: str = "single-call",
         validate_on_init: bool = True,
         strict: bool = False,
@@ -157,6 +164,7 @@ class Engine(Deciding, Detecting, Timing, Reporting):
         self._globals: FrozenDict = freeze(dict(globals or {}), ("globals",))
         self._functions = callables(functions or {})
         self.diagnostics = Diagnostics(returns=validate_tool_returns, failures=log_tool_failures)
+        hosted = Hosted.of(agents, fallback_agent, self.library)
         options = Options(
             one_of("error_text", error_text, get_args(ErrorText)),
             keep_empty_says,
@@ -173,11 +181,11 @@ class Engine(Deciding, Detecting, Timing, Reporting):
             expressions, expression_workers, expression_deadline_seconds
         )
         world = self._world(
-            options, Phrases(messages), Guidance.of(guidance), CommandWords(command_words)
+            options, hosted, Phrases(messages), Guidance.of(guidance), CommandWords(command_words)
         )
         self._policy = _policy_for(world.tools, redact)
         self._machinery = self._assemble(
-            world, store, Limits(max_steps, max_depth), http, is_authenticated
+            world, hosted, store, Limits(max_steps, max_depth), http, is_authenticated
         )
         kept = Persistence.of(action_persistence, durable_actions, session_encoding, store)
         self._conversations = self._kept(store, lease_seconds, kept)
@@ -186,7 +194,12 @@ class Engine(Deciding, Detecting, Timing, Reporting):
     # ------------------------------------------------------------ making
 
     def _world(
-        self, options: Options, phrases: Phrases, guidance: Guidance, words: CommandWords
+        self,
+        options: Options,
+        hosted: Hosted,
+        phrases: Phrases,
+        guidance: Guidance,
+        words: CommandWords,
     ) -> World:
         # The first of two flows with one name counts, and `Charts` keeps the last.
         charts = Charts(
@@ -195,7 +208,7 @@ class Engine(Deciding, Detecting, Timing, Reporting):
         return World(
             charts,
             self.library.flows,
-            self._registry(),
+            self._registry(hosted),
             self._functions,
             self._globals,
             phrases,
@@ -206,6 +219,8 @@ class Engine(Deciding, Detecting, Timing, Reporting):
             words,
             offered=offered(self.library.flows),
             has_model=self.model is not None,
+            agents=hosted.names,
+            fallback=hosted.fallback,
             detects_language=not self.language,
         )
 
@@ -221,6 +236,7 @@ class Engine(Deciding, Detecting, Timing, Reporting):
     def _assemble(
         self,
         world: World,
+        hosted: Hosted,
         store: Store | None,
         limits: Limits,
         http: HttpSettings | HttpClient | None,
@@ -228,7 +244,7 @@ class Engine(Deciding, Detecting, Timing, Reporting):
     ) -> Machinery:
         machinery = Machinery(
             world,
-            flow_language(world),
+            hosted.joined(flow_language(world)),
             routing_chart(),
             routing_language(world),
             world.charts,
@@ -242,22 +258,28 @@ class Engine(Deciding, Detecting, Timing, Reporting):
             http=http if isinstance(http, HttpClient) else HttpClient(http),
             is_authenticated=is_authenticated,
             apart=self._expressions.apart,
+            agents=hosted.stages,
             models=Models(provider_of(self.model), self.ai_timeout)
             if self.model is not None
             else None,
         )
         world.charts.add(machinery.routing)
         world.charts.add(correction_chart())
+        for chart in hosted.charts:
+            world.charts.add(chart)
         return machinery
 
-    def _registry(self) -> Registry:
-        """The tools that can be read; what is wrong with the others is in `validate()`."""
+    def _registry(self, hosted: Hosted) -> Registry:
+        """The tools that can be read, and those of agents; what is wrong with the others is in
+        `validate()`."""
         tools: dict[str, Any] = {}
         for definition in self.library.tools:
             try:
                 tool = tool_from_definition(definition.raw, definition.place, definition.function)
             except DefinitionError:
                 continue
+            tools.setdefault(tool.id, tool)
+        for tool in hosted.tools:
             tools.setdefault(tool.id, tool)
         return Registry(tools.values())
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from saywhy.chart.machine import Language, Limits
 from saywhy.chart.model import Chart, Charts
 from saywhy.chart.outcome import Answer, Need
+from saywhy.chart.stages import Stages
 from saywhy.clock import Clock
 from saywhy.flows.world import World
 from saywhy.runtime.apart import Apart
@@ -45,6 +46,10 @@ class Journal(Protocol):
         """What became of the newest call, which was cut off, is known after all."""
         ...
 
+    async def keep(self) -> None:
+        """See to it that the newest answer outlives a crash from now on."""
+        ...
+
 
 class NoJournal:
     """Nobody: what a crash interrupts is not known afterwards."""
@@ -60,6 +65,9 @@ class NoJournal:
         return await work()
 
     def found_out(self, answer: ToolAnswer) -> None:
+        """Nothing to do."""
+
+    async def keep(self) -> None:
         """Nothing to do."""
 
 
@@ -85,5 +93,7 @@ class Machinery:
     guards: Guards = field(default_factory=Guards)
     is_authenticated: Callable[[dict[str, Any]], bool] | None = None
     """Whether cargo shows that the user has signed in; None: only the host can say so."""
+    agents: Stages | None = None
+    """What runs the charts of agents; None where there are none."""
     apart: Apart | None = None
     """Where flows run on when their expressions wait for other processes; None: where they are."""

@@ -40,6 +40,7 @@ class Reporting:
             self.library,
             self._functions,
             self._globals or None,
+            agents=world.agents,
             languages=languages,
             plain_language=plain_language or world.language,
             speech=Speech(world.phrases, world.guidance, world.commands),

@@ -13,6 +13,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Cursor
+from saywhy.chart.fork import rest_of
 from saywhy.chart.machine import (
     Ending,
     Language,
@@ -21,13 +22,14 @@ from saywhy.chart.machine import (
     close_frames,
     open_frame,
 )
-from saywhy.chart.outcome import Answer, Call, Need
+from saywhy.chart.outcome import Answer, BranchAnswer, Call, Need
 from saywhy.errors import ActiveFlowEmptyResponse, FlowExecutionError, TooManySteps
 from saywhy.flows import outside
 from saywhy.flows.due import DUE, note_due
 from saywhy.flows.frames import OUTCOME
 from saywhy.flows.turn import routing_call
 from saywhy.messages import Message
+from saywhy.runtime.agents.needs import AgentNeeds, first_open
 from saywhy.runtime.calls import call_for, reconcile_for
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.functions import answer_function
@@ -67,6 +69,7 @@ class TurnRun:
         """What time it is for whoever says that it is time; our clock may be behind."""
         self.due = session.state.get(*DUE)
         """What was due before. It changes when a turn ends, so a crash leaves it as it is."""
+        self.agents = AgentNeeds(self)
         self.run = Run(
             machinery.charts,
             machinery.language,
@@ -180,7 +183,7 @@ class TurnRun:
             going_on = True
         while need is not None:
             if need.kind == "model":
-                answer = await self._answer(need)
+                answer = await self._answer_one(need)
                 self.run.now = self.machinery.clock.now()
             else:
                 answer = await self._flow_need(need, going_on=going_on)
@@ -202,7 +205,7 @@ class TurnRun:
         """Do to the flows what routing asks for; the answer says how they rest."""
         args = need.args or {}
         answer: Answer | None = None
-        waiting: Need | None = self.flow.top.waiting if going_on and self.flow.frames else None
+        waiting = rest_of(self.flow) if going_on else None
         if not going_on:
             match need.name:
                 case "start":
@@ -269,13 +272,13 @@ class TurnRun:
         if need is None:
             need = await self._advance(language, self.flow, answer)
         while need is not None and need.kind not in RESTING:
-            answer = await self._answer(need, resumed=resumed)
+            given = await self._answer(need, resumed=resumed)
             resumed = False
             self.run.now = self.machinery.clock.now()
-            need = await self._advance(language, self.flow, answer)
+            need = await self._advance(language, self.flow, given)
 
     async def _advance(
-        self, language: Language, cursor: Cursor, answer: Answer | None
+        self, language: Language, cursor: Cursor, answer: Answer | BranchAnswer | None
     ) -> Need | None:
         self.run.language = language
         if self.machinery.apart is None:
@@ -286,7 +289,18 @@ class TurnRun:
         """`text` as it may be logged and kept."""
         return self.recorder.redactor.text(text)
 
-    async def _answer(self, need: Need, *, resumed: bool = False) -> Answer:
+    async def _answer(self, need: Need, *, resumed: bool = False) -> Answer | BranchAnswer:
+        if need.kind == "fork":
+            path, item = first_open(need)
+            answer = await self._answer_one(item, resumed=resumed)
+            return BranchAnswer(path[0], answer, path[1:])
+        return await self._answer_one(need, resumed=resumed)
+
+    async def _answer_one(self, need: Need, *, resumed: bool = False) -> Answer:
+        if self.machinery.agents is not None and need.kind in AgentNeeds.KINDS:
+            answer = await self.agents.answer(need)
+            if answer is not None:
+                return answer
         match need.kind:
             case "tool":
                 return await call_for(self, need, resumed=resumed)

@@ -86,6 +86,8 @@ def _language_of(kind: str, key: str, value: str) -> Language | None:
         return "template"
     if kind in ("SAY", "SAY-GET") and (key == "value" or key.startswith("value_")):
         return "template"
+    if kind == "AGENT" and (key == "value" or key.startswith("value_")):
+        return "template"
     if kind in ("SET", "RETURN") and key == "value":
         return "value"
     if kind == "RETURN" and key.startswith("value_"):

@@ -59,6 +59,7 @@ STEP_KEYS: Final[Mapping[str, frozenset[str]]] = {
     "FLOW": frozenset(
         {"value", "name", "parameters", "initializeDefaults", "discardSay", "variable"}
     ),
+    "AGENT": frozenset({"agent", "value", "variable", "say", "history"}),
     "CASE": frozenset({"branches", "_branchOrder"}),
     "SWITCH": frozenset({"variable", "branches", "_branchOrder"}),
     "RETURN": frozenset({"value", "keepSay"}),

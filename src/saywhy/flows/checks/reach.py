@@ -19,7 +19,7 @@ from typing import Final
 from saywhy.flows.graph import call_type_of, flow_graph, target_of
 from saywhy.flows.model import Flow, Library, Step
 
-WRITERS: Final = frozenset({"SAY-GET", "SET", "CALL-TOOL", "FLOW", "FORM"})
+WRITERS: Final = frozenset({"SAY-GET", "SET", "CALL-TOOL", "FLOW", "FORM", "AGENT"})
 """Step types whose `variable` names what they set."""
 CALLER: Final = "its caller"
 PARAMETER: Final = "a parameter whose name is made up while running"

@@ -26,6 +26,7 @@ class Known:
     functions: frozenset[str] | None = None
     globals: frozenset[str] | None = None
     cargo: frozenset[str] | None = None
+    agents: frozenset[str] | None = None
     languages: tuple[str, ...] = ()
     plain: str = "en"
     """The language that plain texts are in, where the flow does not say."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any, Final
 
 from saywhy.errors import Problem, did_you_mean
+from saywhy.flows.checks.agents import check_agent
 from saywhy.flows.checks.arguments import check_arguments
 from saywhy.flows.checks.forms import check_form, check_form_names
 from saywhy.flows.checks.keypads import check_digits
@@ -95,6 +96,7 @@ def _misplaced(spot: Spot) -> Iterator[Problem]:
         hint = "use SAY-GET to ask, or remove `variable`"
         yield spot.problem(message, "variable", hint=hint, severity="note", at_key=True)
     homes = {"requireTrue": "SET", "keepSay": "RETURN", "digits": "SAY-GET", "pii": "SAY-GET"}
+    homes |= {"agent": "AGENT", "say": "AGENT", "history": "AGENT"}
     homes |= {"asSpoken": "SAY-GET", "args": "CALL-TOOL", "branches": "CASE or SWITCH"}
     homes |= dict.fromkeys(("inputs", "submit", "onDecline", "onYield"), "FORM")
     homes |= {"onUnknown": "CALL-TOOL", "undo": "CALL-TOOL", "timeout": "SAY-GET"}
@@ -359,6 +361,7 @@ _CHECKS: Final[dict[str, Callable[[Spot], Iterator[Problem]]]] = {
     "SET": _set,
     "CALL-TOOL": _call_tool,
     "FLOW": _flow,
+    "AGENT": check_agent,
     "CASE": _case,
     "SWITCH": _switch,
     "RETURN": _nothing,

@@ -10,6 +10,7 @@ from saywhy.agent.tool_reply import ToolReply, content_of, failed, reply_with
 from saywhy.agent.tools import AgentTool, ChartRun, define_tool
 from saywhy.errors import CallerError
 from saywhy.flows.agents.carried import ARGUMENTS, flow_chart
+from saywhy.flows.agents.fallback import ANSWER
 from saywhy.flows.model import Flow
 from saywhy.tools.tool_result import ToolResult
 from saywhy.values import FrozenDict, thaw
@@ -38,7 +39,7 @@ def flow_tool(
 
     The flow may ask the user, call other flows and tools, and be interrupted; the agent goes on
     when it is over. The model reads how it ended: `status`, its `outcome` and `reason`, what it
-    `returned`, and its variables `returns`; no other variable is shown to a model. `description`
+    `returned`, and those of its `variables` that `returns` names; no other is shown to a model. `description`
     and `parameters` (a JSON schema) are those of the flow unless given, `name` is the flow's id.
     Raises `CallerError`.
     """
@@ -112,7 +113,8 @@ def answer_reply(value: Any) -> ToolReply:
     told = value.get("value") if isinstance(value, FrozenDict) else None
     if reply.error is not None or not isinstance(told, FrozenDict):
         return reply
-    return ToolReply(content_of(told.get("answer", "")))
+    answers: Any = told.get("variables") or FrozenDict({})
+    return ToolReply(content_of(answers.get(ANSWER, "")))
 
 
 def _outside(arguments: Mapping[str, Any]) -> Any:

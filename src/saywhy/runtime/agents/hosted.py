@@ -6,12 +6,13 @@ and settled like those of a CALL-TOOL step, its questions are asked like those o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from saywhy.agent.tools import AgentTool, ChartRun
 from saywhy.chart.built import Built, stages_of
+from saywhy.chart.language import Language
 from saywhy.chart.model import Chart
 from saywhy.chart.stages import Stages
 from saywhy.errors import CallerError, DefinitionError, Problem, did_you_mean
@@ -56,6 +57,13 @@ class Hosted:
             stages_of(built.values()),
             last.digest if last else "",
         )
+
+    def joined(self, flows: Language) -> Language:
+        """The language of the flows, and that of the agents."""
+        if self.stages is None:
+            return flows
+        own = self.stages.language()
+        return Language({**own.steps, **flows.steps}, {**own.close, **flows.close})
 
 
 def _by_name(agents: Any) -> dict[str, Agent]:
@@ -152,10 +160,4 @@ def _as_arguments(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     return {ARGUMENTS: arguments}
 
 
-def tools_apart(hosted: Hosted, ids: Iterable[str]) -> Iterator[Tool]:
-    """The tools of agents that the engine has not got already."""
-    known = set(ids)
-    return (tool for tool in hosted.tools if tool.id not in known)
-
-
-__all__ = ["Hosted", "tools_apart"]
+__all__ = ["Hosted"]

@@ -1,0 +1,29 @@
+"""The flows that belong to agents: one takes the words that no other fits, one asks a person."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from saywhy.chart.model import Chart
+from saywhy.errors import Place
+from saywhy.flows.compile import compile_flow
+from saywhy.flows.read_flow import read_flow
+
+FALLBACK: Final = "(fallback)"
+ASKING: Final = "(ask a person)"
+ANSWER: Final = "answer"
+
+
+def fallback_chart(agent: str) -> Chart:
+    """A flow of one step: the agent answers, knowing what was said before."""
+    return _compiled(FALLBACK, [{"type": "AGENT", "agent": agent}])
+
+
+def asking_chart() -> Chart:
+    """The flow by which an agent asks the user something."""
+    return _compiled(ASKING, [{"type": "SAY-GET", "variable": ANSWER, "value": "{{question}}"}])
+
+
+def _compiled(name: str, steps: list[Any]) -> Chart:
+    raw = {"name": name, "id": name, "interruptable": True, "steps": steps}
+    return compile_flow(read_flow(raw, Place(), None, []))
