@@ -71,14 +71,17 @@ def retry_chart(
     max_retries: int,
     wait_ms: Callable[[int], float],
     should: Should | None,
-    **head: str,
+    *,
+    name: str,
+    id: str,
 ) -> Built:
-    """The chart of a runner that is run again after a failure; `head` is its name and id."""
+    """The chart of a runner that is run again after a failure."""
     chart = Builder(name, id=id, describe="Runs again after a failure")
-    retry: dict[str, Any] = {
-        "attempts": 1 + max_retries,
-        "backoff": lambda attempt: wait_ms(attempt) / 1000,
-    }
+
+    def wait_seconds(attempt: int) -> float:
+        return wait_ms(attempt) / 1000
+
+    retry: dict[str, Any] = {"attempts": 1 + max_retries, "backoff": wait_seconds}
     if should is not None:
         retry["on"] = should
     over(chart, part, id, retry=retry)

@@ -8,9 +8,8 @@ agent alone. What an agent may be is checked by `agent.agent`; how it is written
 from __future__ import annotations
 
 import dataclasses
-import uuid
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from saywhy.agent.agent import (
     AgentDefinition,
@@ -20,35 +19,29 @@ from saywhy.agent.agent import (
     pattern_of,
     tools_of,
 )
-from saywhy.agent.events import AgentEvent
 from saywhy.agent.instructions.agent_rule import AgentInstruction
 from saywhy.agent.instructions.rule import InstructionOverride
-from saywhy.agent.loop.build import spec_of
 from saywhy.agent.loop.config import MAX_ITERATIONS, NOTHING, AgentPattern
 from saywhy.agent.loop.message_api import build_message_api_chart
+from saywhy.agent.runners.part import Part
 from saywhy.agent.slots.injection import Injection
-from saywhy.chart.built import Built, Result
-from saywhy.chart.model import Chart
-from saywhy.clock import Clock, SystemClock
+from saywhy.chart.built import Built
+from saywhy.clock import Clock
 from saywhy.models.asked import asked_model
-from saywhy.models.chat import Content
-from saywhy.runtime.agents.conversation import Conversation
-from saywhy.runtime.agents.dispatch import Dispatch
-from saywhy.runtime.agents.kept import Kept, from_json
 from saywhy.runtime.agents.result import AgentResult
-from saywhy.runtime.agents.run import RunSettings, StreamSettings
-from saywhy.runtime.agents.script import run_to_end
+from saywhy.runtime.agents.runner import Runner, random_id
 from saywhy.trace.redact import USUAL, Policy
-from saywhy.values import thaw
 
 if TYPE_CHECKING:
-    from saywhy.agent.instructions.follow_up import ResolvedFollowUp
     from saywhy.models.provider import Provider
     from saywhy.runtime.agents.fluent import AgentBuilder
-    from saywhy.trace.trace import Trace
 
 
-class Agent:
+LOOP_ID: Final = "agent-loop"
+"""The id of its chart where it runs by itself."""
+
+
+class Agent(Runner[AgentResult]):
     """A language model in a loop with tools and instructions, that can say what it was handed.
 
     `model` is a `Provider`, a function of the host's (of an `Ask`, or of a system and a user text),
@@ -73,6 +66,8 @@ class Agent:
     Everything wrong with it is told at once, by a `DefinitionError`; `allow_unsafe`,
     `allow_clashes` and `allow_unknown_targets` let pass what would be refused.
     """
+
+    keeps_history = True
 
     def __init__(
         self,
@@ -99,7 +94,7 @@ class Agent:
         recorders: Iterable[Any] = (),
         redact: Policy = USUAL,
         clock: Clock | None = None,
-        new_id: Callable[[], str] | None = lambda: str(uuid.uuid4()),
+        new_id: Callable[[], str] | None = random_id,
         loop: Mapping[str, Any] | None = None,
         allow_unsafe: bool = False,
         allow_clashes: bool = False,
@@ -131,12 +126,16 @@ class Agent:
             allow_unknown_targets=allow_unknown_targets,
         )
         self.warnings = self.definition.check()
-        self.clock: Clock = clock or SystemClock()
-        self.redact, self.verbose = redact, verbose
-        self.dispatch = Dispatch(recorders)
-        self._new_id = new_id
-        self.built: Built = self.built_for(self.definition)
-        self._default = self.conversation(memory.conversation_id or None if memory else None)
+        super().__init__(
+            name,
+            id=LOOP_ID,
+            recorders=recorders,
+            redact=redact,
+            verbose=verbose,
+            clock=clock,
+            new_id=new_id,
+            conversation_id=memory.conversation_id or None if memory else None,
+        )
 
     @classmethod
     def create(cls, model: Any, name: str = "agent") -> AgentBuilder:
@@ -150,108 +149,20 @@ class Agent:
         config = dataclasses.replace(definition.loop_config(self.model), **fields)
         return build_message_api_chart(config, agent=True)
 
-    @property
-    def name(self) -> str:
-        """What it is called in records and checkpoints."""
-        return self.definition.name
+    # ------------------------------------------------------------ as a runner
 
-    @property
-    def chart(self) -> Chart:
-        """Its loop as a chart."""
-        return self.built.chart
+    def built_as(self, id: str) -> Built:
+        """Its loop under this id."""
+        return self.built_for(self.definition, id=id)
 
-    def new_id(self) -> str:
-        """The id of a new run; empty where there are to be none."""
-        return str(self._new_id() or "") if self._new_id is not None else ""
+    def follow_up_targets(self) -> Sequence[str] | None:
+        """The tools that a follow-up may lead to; None where a provider knows them."""
+        if self.definition.tool_provider is not None:
+            return None
+        return [tool.id for tool in self.definition.every_tool()]
 
-    # ------------------------------------------------------------ conversations
-
-    def conversation(
-        self, id: str | None = None, *, checkpoint: bytes | str | None = None
-    ) -> Conversation:
-        """A conversation of its own, new or from a checkpoint. Any number run at once.
-
-        A memory keeps it under `id`, which is a random one unless given. Raises `DamagedSession`
-        for a checkpoint that cannot be read.
-        """
-        if checkpoint is not None:
-            kept = from_json(checkpoint, self.name, self.chart.digest)
-            return Conversation(self, kept if id is None else kept.but(id=id))
-        return Conversation(self, Kept(str(uuid.uuid4()) if id is None else id))
-
-    async def run(self, message: Content, **options: Unpack[RunSettings]) -> AgentResult:
-        """Say something, and wait for the answer. See `Conversation.run`."""
-        return await self._default.run(message, **options)
-
-    def stream(
-        self, message: Content, **options: Unpack[StreamSettings]
-    ) -> AsyncGenerator[AgentEvent | AgentResult, None]:
-        """Like `run`, giving events as they come and the `AgentResult` in the end."""
-        return self._default.stream(message, **options)
-
-    async def follow_up(
-        self,
-        action: str | ResolvedFollowUp | Mapping[str, Any],
-        *,
-        message: str | None = None,
-        **options: Unpack[RunSettings],
-    ) -> AgentResult:
-        """Go on with more words, or with an offered action. See `Conversation.follow_up`."""
-        return await self._default.follow_up(action, message=message, **options)
-
-    async def resume(self, answer: Any, **options: Unpack[RunSettings]) -> AgentResult:
-        """Give the answer of the person who was asked. See `Conversation.resume`."""
-        return await self._default.resume(answer, **options)
-
-    def run_sync(self, message: Content, **options: Unpack[RunSettings]) -> AgentResult:
-        """`run` for a script that knows nothing of asyncio. Raises `CallerError` inside a loop."""
-        return run_to_end(self, lambda: self.run(message, **options))
-
-    def resume_sync(self, answer: Any, **options: Unpack[RunSettings]) -> AgentResult:
-        """`resume` for a script that knows nothing of asyncio."""
-        return run_to_end(self, lambda: self.resume(answer, **options))
-
-    async def settled(self) -> None:
-        """Come back once every `async def` hook of the recorders is done."""
-        await self.dispatch.settled()
-
-    # ------------------------------------------------------------ the default conversation
-
-    def checkpoint(self) -> bytes:
-        """The conversation as JSON, for `restore` in this or another process."""
-        return self._default.checkpoint()
-
-    def restore(self, checkpoint: bytes | str) -> None:
-        """Go on with the conversation of a checkpoint. Raises `DamagedSession`."""
-        self._default.restore(checkpoint)
-
-    def reset_conversation(self) -> None:
-        """Forget what was said. A memory keeps what it has."""
-        self._default.reset()
-
-    def get_messages(self) -> list[dict[str, Any]]:
-        """The history, the system message included, as a copy."""
-        return self._default.get_messages()
-
-    def get_snapshot(self) -> Result:
-        """State and record of the last run, as `receipt_at` and `served_at` read it."""
-        return self._default.get_snapshot()
-
-    def get_narrative(self) -> str:
-        """What the last run did, step by step, in words."""
-        return self._default.get_narrative()
-
-    @property
-    def trace(self) -> Trace:
-        """The record of the last run, masked."""
-        return self._default.trace
-
-    # ------------------------------------------------------------ its chart
-
-    def to_flow_chart(self) -> Built:
-        """Its loop, to be mounted in another chart that hands over `message`."""
-        return self.built
-
-    def get_spec(self) -> dict[str, Any]:
-        """Its loop as data, to be drawn or compared."""
-        return thaw(spec_of(self.chart))
+    def part(self, id: str, description: str = "") -> Part:
+        """This as a part of another runner. Its memory keeps the conversation as told there."""
+        memory = self.definition.memory
+        own = memory.conversation_id if memory is not None else ""
+        return Part(id, self.built_as, description, self.keeps_history, own)

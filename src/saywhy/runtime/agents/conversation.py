@@ -20,10 +20,10 @@ from saywhy.runtime.agents.result import AgentResult
 from saywhy.runtime.agents.run import AgentRun, Begin, Given, RunSettings, StreamSettings
 from saywhy.trace.narrative import MOST_LINES, narrative
 from saywhy.trace.trace import Trace
-from saywhy.values import same, thaw
+from saywhy.values import freeze, same, thaw
 
 if TYPE_CHECKING:
-    from saywhy.runtime.agents.agent import Agent
+    from saywhy.runtime.agents.runner import Runner
 
 NOT_PAUSED: Final = "Cannot resume: agent is not paused. Call run() first."
 
@@ -34,7 +34,7 @@ MOST: Final = 1_000_000
 class Conversation:
     """What was said with one user. `agent.conversation()` makes one; one run at a time."""
 
-    def __init__(self, agent: Agent, kept: Kept) -> None:
+    def __init__(self, agent: Runner[Any], kept: Kept) -> None:
         self.agent = agent
         self._kept = kept
         self._running = False
@@ -197,12 +197,12 @@ class Conversation:
         if not isinstance(message, str | list | tuple):
             kind = type(message).__name__
             raise CallerError(f"a message is text or a list of blocks, not {kind}")
-        return Begin(message)
+        return Begin(freeze(message, ("message",)))
 
     def _answered(self, answer: Any) -> Begin:
         if self._kept.paused is None:
             raise NothingPending(NOT_PAUSED)
-        return Begin(self._kept.paused.message, answer=(answer,))
+        return Begin(self._kept.paused.message, answer=(freeze(answer, ("answer",)),))
 
     def _offered(self, action: Any) -> ResolvedFollowUp:
         """The action, with arguments that the conversation knows to be right."""
@@ -211,9 +211,8 @@ class Conversation:
             follow_up = action
         else:  # from outside, where anything may be written into it
             follow_up = self._known(resolved_runtime(action))
-        definition, target = self.agent.definition, follow_up.tool_id
-        known = [tool.id for tool in definition.every_tool()]
-        if definition.tool_provider is None and target not in known:
+        target, known = follow_up.tool_id, self.agent.follow_up_targets()
+        if known is not None and target not in known:
             raise CallerError(
                 f'the follow-up leads to the tool "{target}", which the agent does not have',
                 hint=did_you_mean(target, known) or "hand in one of result.follow_ups",

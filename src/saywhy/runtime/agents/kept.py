@@ -61,6 +61,8 @@ class Kept(msgspec.Struct, frozen=True):
     decision: FrozenDict = FrozenDict({})
     run_id: str = ""
     """Of the last run."""
+    carried: FrozenDict = FrozenDict({})
+    """What a runner made of others keeps from run to run: who is talking."""
     paused: Paused | None = None
 
     def but(self, **fields: Any) -> Kept:
@@ -84,6 +86,8 @@ def to_json(kept: Kept, agent: str) -> bytes:
     }
     if kept.pending is not None:
         document["pending"] = kept.pending
+    if kept.carried:
+        document["carried"] = kept.carried
     if kept.paused is not None:
         document["paused"] = _paused_json(kept.paused)
     return dumps(document)
@@ -130,6 +134,7 @@ def from_json(data: bytes | str, agent: str, chart: str) -> Kept:
         fields.list("offered"),
         fields.object("decision"),
         fields.text("runId"),
+        fields.object("carried") if "carried" in document else FrozenDict({}),
         None if paused is None else _paused(paused, chart),
     )
 

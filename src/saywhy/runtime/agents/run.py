@@ -7,7 +7,7 @@ and the conversation afterwards. Everything the loop does stands in `agent.loop`
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
 
@@ -17,15 +17,15 @@ from saywhy.agent.events import AgentEvent
 from saywhy.agent.instructions.follow_up import ResolvedFollowUp, resolved_runtime
 from saywhy.agent.loop.history import conversation_of
 from saywhy.agent.tool_reply import content_of
-from saywhy.agent.tools import waiting_text
 from saywhy.cancel import CancelToken
 from saywhy.chart.built import Result, RunCancelled, RunOptions, RunTimedOut
 from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Cursor
-from saywhy.chart.failure import StepFailed
+from saywhy.chart.failure import StepFailed, cause_of
 from saywhy.messages import Message, Span
-from saywhy.models.chat import text_of, tool_message
-from saywhy.runtime.agents.kept import Kept, Paused
+from saywhy.models.chat import text_of
+from saywhy.runtime.agents.kept import EMPTY, Kept, Paused
+from saywhy.runtime.agents.resting import answer_to, question_of, waiting
 from saywhy.runtime.agents.result import AgentResult, Usage
 from saywhy.runtime.agents.telling import About, Telling
 from saywhy.trace.record import Recorder
@@ -33,7 +33,7 @@ from saywhy.trace.trace import Trace
 from saywhy.values import FrozenDict, FrozenList, freeze, raw
 
 if TYPE_CHECKING:
-    from saywhy.runtime.agents.agent import Agent
+    from saywhy.runtime.agents.runner import Runner
 
 CANCELLED: Final = "cancelled"
 """The phase of a run that was stopped from outside."""
@@ -76,7 +76,7 @@ class Begin(msgspec.Struct, frozen=True):
 class AgentRun:
     """A run, and afterwards its record."""
 
-    def __init__(self, agent: Agent, kept: Kept, begin: Begin, given: Given) -> None:
+    def __init__(self, agent: Runner[Any], kept: Kept, begin: Begin, given: Given) -> None:
         self.agent = agent
         self.kept = kept
         self.begin = begin
@@ -87,6 +87,8 @@ class AgentRun:
         about = About(self.turn, self.run_id, kept.id)
         used = Usage(*self.resumed.used) if self.resumed else Usage()
         self.telling = Telling(about, agent.dispatch, given.on_event, used)
+        if self.resumed is not None:
+            self.telling.go_on(*_round_of(self.resumed.cursor))
         self.recorder = Recorder(agent.redact)
         self.result: AgentResult | None = None
         self._come_to: Result | None = None
@@ -114,7 +116,7 @@ class AgentRun:
             return await self._unless_cancelled(token)
         except StepFailed as failed:
             self._come_to = failed.result
-            error = _cause(failed)
+            error = cause_of(failed)
             where = ".".join(failed.path)
             error.add_note(f"    in run {self.run_id} of {self.agent.name}, at {where}")
             await self._failed(error)
@@ -156,20 +158,25 @@ class AgentRun:
             options["listener"] = self.telling.signal
         built = self.agent.built
         if self.resumed is not None:
-            return built.resume(self.resumed.cursor, self.begin.answer[0], **options)
+            cursor = self.resumed.cursor
+            return built.resume(cursor, answer_to(cursor, self.begin.answer[0]), **options)
         return built.run(self._args(), **options)
 
     def _args(self) -> dict[str, Any]:
         kept, begin = self.kept, self.begin
         args: dict[str, Any] = {
             "message": begin.message,
-            "history": kept.history,
+            "history": kept.history if self.agent.keeps_history else EMPTY,
             "turnNumber": self.turn,
             "runId": self.run_id,
             "conversationId": kept.id,
             "strictCalls": kept.strict_calls,
         }
-        if kept.paused is not None:  # nobody has answered, and something else was said
+        if kept.carried:
+            args["carried"] = kept.carried
+        if (
+            kept.paused is not None and self.agent.keeps_history
+        ):  # nobody has answered, and something else was said
             args["history"] = kept.paused.messages
             args["unfinished"] = _since_the_user(kept.paused.messages)
         if begin.follow_up is not None:
@@ -198,18 +205,19 @@ class AgentRun:
     def _result_of(self, come_to: Result) -> AgentResult:
         state = come_to.state
         paused = come_to.need is not None
-        return AgentResult(
-            content="" if paused else str(state.get("result") or ""),
-            messages=_waiting(come_to) if paused else conversation_of(state),
-            iterations=int(state.get("loopCount") or 0),
-            paused=paused,
-            pause_data=_question(come_to) if paused else None,
-            stop_reason="paused" if paused else str(state.get("stopReason") or "final"),
-            follow_ups=tuple(map(resolved_runtime, state.get("followUps", ()))),
-            decision=state.get("decision", FrozenDict({})),
-            run_id=self.run_id,
-            usage=self.telling.usage,
-        )
+        given: dict[str, Any] = {
+            "content": "" if paused else str(state.get("result") or ""),
+            "messages": waiting(come_to) if paused else conversation_of(state),
+            "iterations": int(state.get("loopCount") or 0),
+            "paused": paused,
+            "pause_data": question_of(come_to.need) if paused else None,
+            "stop_reason": "paused" if paused else str(state.get("stopReason") or "final"),
+            "follow_ups": tuple(map(resolved_runtime, state.get("followUps", ()))),
+            "decision": state.get("decision", FrozenDict({})),
+            "run_id": self.run_id,
+            "usage": self.telling.usage,
+        }
+        return self.agent.result_of(state, given)
 
     def _kept_after(self, come_to: Result, result: AgentResult) -> Kept:
         kept = self.kept.but(turn=self.turn, run_id=self.run_id, decision=result.decision)
@@ -220,7 +228,8 @@ class AgentRun:
             history=result.messages,
             strict_calls=max(kept.strict_calls, int(state.get("strictCalls") or 0)),
             pending=state.get("strictFollowUp"),
-            offered=state.get("followUps", FrozenList([])),
+            offered=state.get("followUps", EMPTY),
+            carried=self.agent.carried(state),
             paused=None,
         )
 
@@ -272,28 +281,6 @@ async def _ended(work: asyncio.Task[Any]) -> None:
             await asyncio.wait({work})
 
 
-def _cause(failed: StepFailed) -> Exception:
-    """What a stage raised, however deep in mounted charts it stood."""
-    error = failed.error
-    while isinstance(error, StepFailed):
-        error = error.error
-    return error
-
-
-def _waiting(come_to: Result) -> FrozenList:
-    """The conversation while a person is asked: the open questions stand as such in it."""
-    state, top = come_to.cursor.state, come_to.cursor.top
-    done: Any = raw(state.get(top.scope, "toolMessages")) or []
-    parsed: Any = raw(state.get(top.scope, "parsedResponse"))
-    answered = {message["tool_call_id"]: message for message in done}
-    results = [
-        answered.get(call["id"])
-        or tool_message(waiting_text(str(call["arguments"].get("question", ""))), call["id"])
-        for call in parsed["toolCalls"]
-    ]
-    return conversation_of(come_to.state).appended(*results)
-
-
 def _since_the_user(messages: FrozenList) -> FrozenList:
     """The messages from the user's last one on: those of the run that rests."""
     items = messages.raw
@@ -301,9 +288,9 @@ def _since_the_user(messages: FrozenList) -> FrozenList:
     return FrozenList(items[at:])
 
 
-def _question(come_to: Result) -> Mapping[str, Any]:
-    need = come_to.need
-    args: Any = {} if need is None else need.args
-    return FrozenDict(
-        {"question": args.get("question", ""), "tool_call_id": args.get("toolCallId", "")}
-    )
+def _round_of(cursor: Cursor) -> tuple[int, Sequence[Mapping[str, Any]]]:
+    """How many rounds a resting run has done, and the calls of the one it rests in."""
+    state, scope = cursor.state, cursor.top.scope
+    parsed: Any = raw(state.get(scope, "parsedResponse"))
+    calls: Any = raw(parsed.get("toolCalls")) if isinstance(parsed, dict) else ()
+    return int(state.get(scope, "loopCount") or 0), calls or ()

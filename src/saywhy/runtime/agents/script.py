@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from saywhy.errors import CallerError
 from saywhy.runtime.agents.result import AgentResult
 
 if TYPE_CHECKING:
-    from saywhy.runtime.agents.agent import Agent
+    from saywhy.runtime.agents.runner import Runner
 
 
-def run_to_end(agent: Agent, begin: Callable[[], Awaitable[AgentResult]]) -> AgentResult:
+def run_to_end(agent: Runner[Any], begin: Callable[[], Awaitable[AgentResult]]) -> AgentResult:
     """What a run comes to, on a loop of its own. Raises `CallerError` where one runs already."""
     try:
         asyncio.get_running_loop()
@@ -25,7 +25,7 @@ def run_to_end(agent: Agent, begin: Callable[[], Awaitable[AgentResult]]) -> Age
     )
 
 
-async def _whole(agent: Agent, begin: Callable[[], Awaitable[AgentResult]]) -> AgentResult:
+async def _whole(agent: Runner[Any], begin: Callable[[], Awaitable[AgentResult]]) -> AgentResult:
     try:
         return await begin()
     finally:
