@@ -383,3 +383,40 @@ def test_a_message_is_text_or_blocks() -> None:
     """Anything else is told before anything runs."""
     with pytest.raises(CallerError, match=r"^a message is text or a list of blocks, not int"):
         Agent(Replies("x")).run_sync(5)  # type: ignore[arg-type]
+
+
+async def test_a_message_of_blocks() -> None:
+    """Pictures and texts go to the model as they are; later changes outside do not reach in."""
+    blocks = [
+        {"type": "text", "text": "What is "},
+        {"type": "image", "source": {"type": "url", "url": "https://example.com/cat.png"}},
+        {"type": "text", "text": "this?"},
+    ]
+    model = Replies("A cat.")
+    agent = Agent(model)
+    events: list[dict[str, Any]] = []
+    result = await agent.run(blocks, on_event=lambda event: events.append(event.to_value()))
+    assert result.content == "A cat."
+    blocks[0]["text"] = "changed"
+    assert agent.get_messages()[0]["content"][0]["text"] == "What is "
+    assert model.messages[0][0]["content"][1]["source"]["url"] == "https://example.com/cat.png"
+    assert events[0] == {"type": "turn_start", "user_message": "What is this?"}
+
+
+async def test_answers_are_values() -> None:
+    """An answer may be any JSON value; what is none is told, and the question stays open."""
+    agent = asking("Done.")
+    await agent.run("help")
+    with pytest.raises(CallerError, match=r"^answer is a object, which a conversation cannot hold"):
+        await agent.resume(object())
+    await agent.resume({"approved": True})
+    assert agent.get_messages()[-2]["content"] == '{"approved":true}'
+
+
+async def test_a_stream_that_fails() -> None:
+    """What happened is told first, then the error is raised."""
+    kinds: list[str] = []
+    with pytest.raises(ModelError, match=r"^down"):
+        async for event in Agent(Replies(ModelError("down"))).stream("hi"):
+            kinds.append(event.type)  # type: ignore[union-attr]
+    assert kinds == ["turn_start", "llm_start", "error"]
