@@ -119,6 +119,8 @@ ALLOWED = {
     ("flows/load.py", "pathlib"): "the one file of the core that opens the author's files",
     ("host/hedge.py", "asyncio"): "hedge() awaits two functions of the host, and nothing else",
     ("agent/loop/answers.py", "asyncio"): "who answers what a loop asks awaits models and tools",
+    ("agent/recorders/later.py", "asyncio"): "what judges are asked goes on beside the run",
+    ("agent/recorders/composite.py", "asyncio"): "async hooks of several recorders are one",
     ("agent/slots/awaiting.py", "asyncio"): "all_of() awaits what resolvers give, side by side",
 }
 """Exceptions to CORE, each with its reason."""

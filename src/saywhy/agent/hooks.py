@@ -62,6 +62,12 @@ class InstructionsFired(HookEvent, frozen=True, kw_only=True):
     """For every rule: fired, false, raised or dropped."""
 
 
+class ToolsBlocked(HookEvent, frozen=True, kw_only=True):
+    """Given to `on_tools_blocked`: tools that were not offered, as nobody may use them now."""
+
+    names: Sequence[str]
+
+
 class TurnCompleted(HookEvent, frozen=True, kw_only=True):
     """Given to `on_turn_complete`, when a run has come to its answer or rests at a question."""
 
@@ -85,6 +91,7 @@ HOOKS: Final = (
     "on_llm_call",
     "on_tool_call",
     "on_instructions_fired",
+    "on_tools_blocked",
     "on_turn_complete",
     "on_error",
 )

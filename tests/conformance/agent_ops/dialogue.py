@@ -5,12 +5,14 @@ The cases record what an agent may be built with, so what our agents refuse at b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from saywhy.agent.hooks import LLMCalled, RunFailed, ToolCalled, TurnCompleted, TurnStarted
 from saywhy.agent.instructions.recorder import InstructionRecorder
 from saywhy.agent.loop.build import build_agent_loop
+from saywhy.agent.recorders.tokens import TokenRecorder
+from saywhy.agent.recorders.tool_usage import ToolUsageRecorder
+from saywhy.agent.recorders.turns import TurnRecorder
 from saywhy.errors import DefinitionError
 from saywhy.models.provider import Ask, ModelReply, ToolCallPiece
 from saywhy.runtime.agents.agent import Agent
@@ -27,6 +29,24 @@ SCOPE = {
     "result": "result",
 }
 """State keys that cases capture, by the name they have there."""
+
+
+TURN = (
+    "turn_number",
+    "message",
+    "status",
+    "content",
+    "message_count",
+    "total_loop_iterations",
+    "error",
+)
+TOKEN = ("total_calls", "total_input_tokens", "total_output_tokens")
+"""Figures that cases show; what a clock or a run's id is part of is none of them."""
+
+
+def shown(figures: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Those of the figures that a case shows."""
+    return {name: figures[name] for name in names if name in figures}
 
 
 class Script:
@@ -76,61 +96,6 @@ class Store:
         self.kept[conversation_id] = thaw(messages)
 
 
-class Turns:
-    """What `turn_recorder` shows."""
-
-    def __init__(self) -> None:
-        self.entries: list[dict[str, Any]] = []
-
-    def on_turn_start(self, event: TurnStarted) -> None:
-        entry = {"turn_number": event.turn_number, "message": event.message, "status": "started"}
-        self.entries.append(entry)
-
-    def on_turn_complete(self, event: TurnCompleted) -> None:
-        self.entries[-1] |= {
-            "status": "completed",
-            "content": event.content,
-            "message_count": event.message_count,
-            "total_loop_iterations": event.total_loop_iterations,
-        }
-
-    def on_error(self, event: RunFailed) -> None:
-        self.entries[-1] |= {"status": "error", "error": str(event.error)}
-
-
-class Tokens:
-    """What `token_recorder` shows."""
-
-    def __init__(self) -> None:
-        self.summary = {"total_calls": 0, "total_input_tokens": 0, "total_output_tokens": 0}
-
-    def on_llm_call(self, event: LLMCalled) -> None:
-        used = event.usage or {}
-        self.summary["total_calls"] += 1
-        self.summary["total_input_tokens"] += used.get("input_tokens", 0)
-        self.summary["total_output_tokens"] += used.get("output_tokens", 0)
-
-
-class Usage:
-    """What `tool_usage` shows."""
-
-    def __init__(self) -> None:
-        self.by_tool: dict[str, dict[str, int]] = {}
-
-    def on_tool_call(self, event: ToolCalled) -> None:
-        stats = self.by_tool.setdefault(event.tool_name, {"calls": 0, "errors": 0})
-        stats["calls"] += 1
-        stats["errors"] += event.error
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        return {
-            "total_calls": sum(one["calls"] for one in self.by_tool.values()),
-            "total_errors": sum(one["errors"] for one in self.by_tool.values()),
-            "by_tool": self.by_tool,
-        }
-
-
 class Dialogue:
     """One case while it is played."""
 
@@ -141,9 +106,9 @@ class Dialogue:
         self.script = Script(given["llm"])
         self.store = Store(given.get("store") or {})
         self.events: list[dict[str, Any]] = []
-        self.turns = Turns()
-        self.tokens = Tokens()
-        self.usage = Usage()
+        self.turns = TurnRecorder()
+        self.tokens = TokenRecorder()
+        self.usage = ToolUsageRecorder()
         self.instructions = InstructionRecorder()
         self.agent = self.made()
 
@@ -239,13 +204,16 @@ class Dialogue:
         return "scope", {name: thaw(state[key]) for name, key in SCOPE.items() if key in state}
 
     def _turn(self) -> tuple[str, Any]:
-        return "turn_recorder", self.turns.entries
+        entries = self.turns.get_summary().to_value()["entries"]
+        return "turn_recorder", [shown(entry, TURN) for entry in entries]
 
     def _token(self) -> tuple[str, Any]:
-        return "token_recorder", self.tokens.summary
+        return "token_recorder", shown(self.tokens.get_summary().to_value(), TOKEN)
 
     def _tool_usage(self) -> tuple[str, Any]:
-        return "tool_usage", self.usage.summary
+        usage = self.usage.get_summary().to_value()
+        tools = {name: shown(one, ("calls", "errors")) for name, one in usage["by_tool"].items()}
+        return "tool_usage", {**usage, "by_tool": tools}
 
     def _instruction_summary(self) -> tuple[str, Any]:
         return "instruction_summary", self.instructions.get_summary().to_value()

@@ -163,7 +163,8 @@ class CustomTools:
             for one in resolved.value or ()
         )
         self._described = {one.name: one for one in offers}
-        return Resolved(offers, resolved.chosen, resolved.rationale or f"{len(offers)} tools")
+        told = resolved.rationale or f"{len(offers)} tools"
+        return Resolved(offers, resolved.chosen, told, resolved.blocked)
 
     def find(self, name: str, route: Route = (), /) -> Found:
         """A tool that `execute` carries out; None where the provider only resolves."""
@@ -204,7 +205,8 @@ class CompositeTools:
         labels = [one.chosen for one in given if one.chosen != STATIC]
         chosen = f"composite: {' + '.join(labels)}" if labels else "composite"
         told = f"{len(offers)} tools of {len(given)} providers"
-        return Resolved(tuple(offers.values()), chosen, told)
+        blocked = tuple(name for one in given for name in one.blocked if name not in offers)
+        return Resolved(tuple(offers.values()), chosen, told, blocked)
 
     def find(self, name: str, route: Route = (), /) -> Found:
         """What the provider says that offered the name; without a route, the last that knows it."""
@@ -243,11 +245,12 @@ class GatedTools:
     def _filtered(self, given: Resolved[tuple[Offer, ...]]) -> Resolved[tuple[Offer, ...]]:
         allowed = tuple(offer for offer in given.value if self.allows(offer.name))
         names = {offer.name for offer in allowed}
-        blocked = [offer.name for offer in given.value if offer.name not in names]
+        blocked = tuple(offer.name for offer in given.value if offer.name not in names)
         for name in blocked:
             self._tell(name, "resolve")
         told = f"{len(allowed)} allowed, {len(blocked)} blocked"
-        return Resolved(allowed, "gated", f"{told}: {', '.join(blocked)}" if blocked else told)
+        told = f"{told}: {', '.join(blocked)}" if blocked else told
+        return Resolved(allowed, "gated", told, (*given.blocked, *blocked))
 
     def find(self, name: str, route: Route = (), /) -> Found:
         """What the other one finds; the reply that it is denied, where it is."""

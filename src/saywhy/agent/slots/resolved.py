@@ -22,6 +22,8 @@ class Resolved(msgspec.Struct, Generic[T], frozen=True, omit_defaults=True):
     value: T
     chosen: str = STATIC
     rationale: str | None = None
+    blocked: tuple[str, ...] = ()
+    """Of tools: the names of those that are kept from the model."""
 
     @property
     def told(self) -> str:

@@ -25,7 +25,7 @@ from saywhy.agent.slots.record import tool_record
 from saywhy.agent.slots.resolved import Resolved
 from saywhy.chart.build import Builder
 from saywhy.chart.built import Built
-from saywhy.chart.view import View
+from saywhy.chart.view import View, sight_of
 from saywhy.values import FrozenDict, FrozenList, same
 
 SLOT: Final = "tools"
@@ -67,6 +67,8 @@ class _Slot:
         self._put(s, resolved, FrozenList(_described(resolved.value)))
 
     def _put(self, s: View, resolved: Resolved[tuple[Offer, ...]], shown: FrozenList) -> None:
+        if resolved.blocked:
+            sight_of(s).scope.facts["blocked"] = list(resolved.blocked)
         base = len(shown)
         tools = _with(shown, list_in(s, "toolInjections"))
         iteration = number_in(s, "loopCount", 0)

@@ -6,8 +6,8 @@ are told here and not by the chart, so that every run has both, however it ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -25,17 +25,16 @@ from saywhy.agent.hooks import (
     LLMCalled,
     RunFailed,
     ToolCalled,
+    ToolsBlocked,
     TurnCompleted,
     TurnStarted,
 )
+from saywhy.agent.recorders.retold import PHASES
 from saywhy.chart.commit import Commit
 from saywhy.chart.drive import Signal
 from saywhy.runtime.agents.dispatch import Backlog, Dispatch
 from saywhy.runtime.agents.result import AgentResult, Usage
-from saywhy.values import raw
-
-PHASES: Final = {"model": "llm", "tool": "tool"}
-"""What waiting for a need is called; other needs have the name of their stage."""
+from saywhy.values import FrozenDict, raw
 
 OnEvent = Callable[[AgentEvent], Any]
 
@@ -89,6 +88,11 @@ class Telling:
         if not resumed:
             self.dispatch.tell("on_turn_start", TurnStarted(message=message, **self.about))
 
+    def go_on(self, iteration: int, calls: Sequence[Mapping[str, Any]]) -> None:
+        """What is known of a run that rested, perhaps in another process: where it stands."""
+        self.iteration = iteration
+        self._arguments = {call["id"]: FrozenDict(raw(call["arguments"])) for call in calls}
+
     async def end(self, result: AgentResult) -> None:
         """The run is over. A turn that is paused is not complete yet."""
         self._show(TurnEnd(result.content, result.iterations, result.paused or None))
@@ -136,6 +140,10 @@ class Telling:
     def commit(self, commit: Commit) -> None:
         """A step of the run."""
         asked, answered = commit.asked, commit.answered
+        blocked = commit.facts.get("blocked")
+        if blocked and self.records:
+            told = ToolsBlocked(names=tuple(blocked), **self.about)
+            self.dispatch.tell("on_tools_blocked", told)
         if commit.error:
             self.phase = self.phase or commit.node
         elif commit.phase != "closed":
