@@ -420,3 +420,21 @@ async def test_a_stream_that_fails() -> None:
         async for event in Agent(Replies(ModelError("down"))).stream("hi"):
             kinds.append(event.type)  # type: ignore[union-attr]
     assert kinds == ["turn_start", "llm_start", "error"]
+
+
+async def test_a_strict_follow_up_survives_a_checkpoint() -> None:
+    """What the next words may ask for, and the number of the next such call, are in the JSON."""
+
+    def made(*replies: Any) -> Agent:
+        return Agent(Replies(*replies), tools=[orders(why(strict=True)), explain()])
+
+    order = calls(call("get_order", order_id="7"))
+    agent = made(order, "Denied.", "Because.", order, "Denied again.")
+    for words in ("go", "why?", "go on"):
+        await agent.run(words)
+    other = made("Because of that.")
+    other.restore(agent.checkpoint())
+    result = await other.run("why, really?")
+    assert result.content == "Because of that."
+    ids = [one["tool_call_id"] for one in other.get_messages() if one["role"] == "tool"]
+    assert ids == ["1", "auto-strict-1", "1", "auto-strict-2"]
