@@ -273,17 +273,17 @@ def thaw(value: Any) -> Any:
 
 def same(one: Any, other: Any) -> bool:
     """Whether two values are equal as a conversation sees it: NaN equals NaN, true is not 1."""
-    if type(one) is FrozenList and type(other) is FrozenList and one.behind(other) == []:
-        return len(one) == len(other)
-    one, other = raw(one), raw(other)
     if one is other:
         return True
+    kind = type(one)
+    if (kind is str or kind is int) and type(other) is kind:
+        return bool(one == other)
+    if kind is FrozenList and type(other) is FrozenList and one.behind(other) == []:
+        return len(one) == len(other)
+    one, other = raw(one), raw(other)
     if isinstance(one, dict):
-        return (
-            isinstance(other, dict)
-            and one.keys() == other.keys()
-            and all(same(item, other[key]) for key, item in one.items())
-        )
+        alike = one is other or (isinstance(other, dict) and one.keys() == other.keys())
+        return alike and all(map(same, one.values(), map(other.__getitem__, one)))
     if isinstance(one, list | tuple):
         return (
             isinstance(other, list | tuple)

@@ -252,7 +252,8 @@ class _Execution:
         self.raised: Exception | None = None
         self.clock = options.get("clock") or SystemClock()
         self.signals = Signals(options.get("listener"))
-        env, emit = dict(options.get("env") or {}), self.signals.emitter()
+        env = dict(options.get("env") or {})
+        emit = self.signals.emitter() if "listener" in options else None
         self.signal = options.get("signal") or env.get("signal")
         self.propagate = self.signal is not None and options.get("propagate_signal", True)
         if self.propagate:

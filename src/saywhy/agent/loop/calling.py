@@ -21,7 +21,7 @@ from saywhy.chart.view import sight_of
 from saywhy.errors import ModelError
 from saywhy.models.chat import text_of
 from saywhy.models.provider import CHAT
-from saywhy.values import FrozenDict, dumps, raw
+from saywhy.values import UNDEFINED, FrozenDict, dumps, raw
 
 REQUEST = ("assembledSystem", "assembledMessages", "messages", "toolDescriptions", "settings")
 """What a request is made of."""
@@ -45,13 +45,14 @@ class Calling:
         number = int(glance(s, "calls", 0)) + 1
         s.calls = number
         done = int(look(s, "loopCount", 0))
+        held = self._held(s)
         for name in REQUEST:
-            if scope.has(owner, name):
+            if name in held:
                 scope.touch((owner, name))
-        run_id = glance(s, "runId")
+        run_id = held.get("runId")
         if run_id:
             step = f"{scope.node.id}#{number}"
-            self._mint(s, run_id, number, done, step)
+            self._mint(s, held, run_id, number, done, step)
         s.emit("llm_start", {"iteration": done + 1})
         return Need(
             "model",
@@ -60,11 +61,24 @@ class Calling:
             "reads",
         )
 
-    def _mint(self, s: Any, run_id: str, number: int, done: int, step: str) -> None:
+    def _held(self, s: Any) -> Mapping[str, Any]:
+        """The variables that the request is made of."""
+        sight = sight_of(s)
+        scope, owner = sight.scope, sight.owner
+        variables = scope.state.scopes.get(owner)
+        if variables is not None and not scope.state.bases and not self.bares:
+            return variables
+        names = (*REQUEST, "streaming", "runId", KEY)
+        found = {name: glance(s, name, UNDEFINED) for name in names}
+        return {name: value for name, value in found.items() if value is not UNDEFINED}
+
+    def _mint(
+        self, s: Any, held: Mapping[str, Any], run_id: str, number: int, done: int, step: str
+    ) -> None:
         entry = self.minters.entry(
-            ask_from(lambda name: glance(s, name)),
+            ask_from(held),
             run_id,
-            glance(s, KEY, EMPTY).raw,
+            held.get(KEY, EMPTY).raw,
             call=number,
             iteration=done,
             step_id=step,
