@@ -50,6 +50,18 @@ def waiting(come_to: Result) -> FrozenList:
     return _with_open_calls(messages, _done(come_to.cursor, frame), question)
 
 
+def round_of(cursor: Cursor) -> tuple[int, list[Mapping[str, Any]]]:
+    """How many rounds the resting loop has done, and the calls of all rounds that are open."""
+    done, calls = 0, []
+    for frame in cursor.walk():
+        own = cursor.state.scopes.get(frame.scope, {})
+        parsed: Any = raw(own.get("parsedResponse"))
+        if isinstance(parsed, dict):
+            done = int(own.get("loopCount") or 0)
+            calls += raw(parsed.get("toolCalls")) or ()
+    return done, calls
+
+
 def _talking(cursor: Cursor) -> tuple[Frame, Mapping[str, Any]] | None:
     """The outermost frame that has a conversation, and its variables."""
     for frame in cursor.walk():

@@ -7,7 +7,7 @@ and the conversation afterwards. Everything the loop does stands in `agent.loop`
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
 
@@ -25,12 +25,12 @@ from saywhy.chart.failure import StepFailed, cause_of
 from saywhy.messages import Message, Span
 from saywhy.models.chat import text_of
 from saywhy.runtime.agents.kept import EMPTY, Kept, Paused
-from saywhy.runtime.agents.resting import answer_to, question_of, waiting
+from saywhy.runtime.agents.resting import answer_to, question_of, round_of, waiting
 from saywhy.runtime.agents.result import AgentResult, Usage
 from saywhy.runtime.agents.telling import About, Telling
 from saywhy.trace.record import Recorder
 from saywhy.trace.trace import Trace
-from saywhy.values import FrozenDict, FrozenList, freeze, raw
+from saywhy.values import FrozenDict, FrozenList, freeze
 
 if TYPE_CHECKING:
     from saywhy.runtime.agents.runner import Runner
@@ -88,7 +88,7 @@ class AgentRun:
         used = Usage(*self.resumed.used) if self.resumed else Usage()
         self.telling = Telling(about, agent.dispatch, given.on_event, used)
         if self.resumed is not None:
-            self.telling.go_on(*_round_of(self.resumed.cursor))
+            self.telling.go_on(*round_of(self.resumed.cursor))
         self.recorder = Recorder(agent.redact)
         self.result: AgentResult | None = None
         self._come_to: Result | None = None
@@ -286,11 +286,3 @@ def _since_the_user(messages: FrozenList) -> FrozenList:
     items = messages.raw
     at = max((n for n, one in enumerate(items) if one.get("role") == "user"), default=0)
     return FrozenList(items[at:])
-
-
-def _round_of(cursor: Cursor) -> tuple[int, Sequence[Mapping[str, Any]]]:
-    """How many rounds a resting run has done, and the calls of the one it rests in."""
-    state, scope = cursor.state, cursor.top.scope
-    parsed: Any = raw(state.get(scope, "parsedResponse"))
-    calls: Any = raw(parsed.get("toolCalls")) if isinstance(parsed, dict) else ()
-    return int(state.get(scope, "loopCount") or 0), calls or ()
