@@ -7,14 +7,15 @@ know: who may speak after whom, and that results stand with the calls they answe
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from saywhy.models import anthropic_wire, google_wire, openai_wire
 from saywhy.models.anthropic import AnthropicModel
-from saywhy.models.anthropic_wire import messages_of as anthropic_messages
 from saywhy.models.chat import (
     assistant_message,
     problems_of,
@@ -22,11 +23,27 @@ from saywhy.models.chat import (
     tool_message,
     user_message,
 )
-from saywhy.models.google_wire import contents_of
-from saywhy.models.openai_wire import messages_of as openai_messages
 from saywhy.models.provider import Ask
+from saywhy.models.wire import ToolNames
 from saywhy.values import freeze
 from tests.models.vendors import ANTHROPIC, GOOGLE, OPENAI
+
+NAMES = ToolNames()
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+"""What all three servers take for the name of a function."""
+
+
+def openai_messages(history: Any) -> list[dict[str, Any]]:
+    return openai_wire.messages_of(Ask("chat", "s", history), NAMES)
+
+
+def anthropic_messages(history: Any) -> list[dict[str, Any]]:
+    return anthropic_wire.messages_of(history, NAMES)
+
+
+def contents_of(history: Any) -> list[dict[str, Any]]:
+    return google_wire.contents_of(history, NAMES)
+
 
 TEXTS = st.sampled_from(["", "x", "Øre\n{}", '{"error":true,"message":"m"}', " "])
 WORDS = st.sampled_from(["x", "two words", "π"])
@@ -47,6 +64,7 @@ BLOCKS = st.lists(
     max_size=3,
 )
 CONTENTS = TEXTS | BLOCKS
+CALLED = st.sampled_from(["now", "shop.find", "", "7 ways", "ö" * 99])
 
 
 @st.composite
@@ -64,7 +82,7 @@ def histories(draw: st.DrawFn) -> list[dict[str, Any]]:
         else:
             arguments = draw(st.lists(st.dictionaries(WORDS, JSON, max_size=2), max_size=3))
             calls = [
-                {"id": f"c{number + at}", "name": "now", "arguments": one}
+                {"id": f"c{number + at}", "name": draw(CALLED), "arguments": one}
                 for at, one in enumerate(arguments)
             ]
             number += len(calls)
@@ -76,11 +94,12 @@ def histories(draw: st.DrawFn) -> list[dict[str, Any]]:
 @given(histories())
 def test_openai(history: list[dict[str, Any]]) -> None:
     """Its types accept it, and the law of calls and results holds there as well."""
-    sent = openai_messages(Ask("chat", "s", history))
+    sent = openai_messages(history)
     OPENAI.accepts({"model": "small", "messages": sent})
+    assert all(NAME.fullmatch(call["name"]) for one in sent for call in _ours(one)["tool_calls"])
     roles = [one["role"] for one in sent[1:]]
     assert roles == [one["role"] for one in history]
-    assert problems_of([_ours(one) for one in sent]) == problems_of(history) == []
+    assert problems_of([_ours(one) for one in sent]) == []
 
 
 def _ours(message: dict[str, Any]) -> dict[str, Any]:
@@ -104,6 +123,7 @@ def test_anthropic(history: list[dict[str, Any]]) -> None:
         assert results == asked
         assert kinds[: len(results)] == ["tool_result"] * len(results)
         asked = [one["id"] for one in blocks if one["type"] == "tool_use"]
+        assert all(NAME.fullmatch(one["name"]) for one in blocks if one["type"] == "tool_use")
     assert asked == []
 
 
@@ -116,19 +136,24 @@ def test_google(history: list[dict[str, Any]]) -> None:
     _take_turns([one["role"] for one in sent], "model")
     asked = 0
     for turn in sent:
+        named = [*map(_named, turn["parts"])]
+        assert all(NAME.fullmatch(name) for name in named if name is not None)
         results = [part for part in turn["parts"] if "function_response" in part]
         assert len(results) == asked
         asked = sum("function_call" in part for part in turn["parts"])
     assert asked == 0
 
 
+def _named(part: dict[str, Any]) -> str | None:
+    held = part.get("function_call") or part.get("function_response")
+    return held["name"] if held else None
+
+
 def _take_turns(roles: list[str], other: str) -> None:
     assert roles == ["user" if at % 2 == 0 else other for at in range(len(roles))]
 
 
-@pytest.mark.parametrize(
-    "of", [anthropic_messages, contents_of, lambda h: openai_messages(Ask("chat", None, h))]
-)
+@pytest.mark.parametrize("of", [anthropic_messages, contents_of, openai_messages])
 @given(history=histories())
 def test_state_is_sent_like_plain_data(of: Any, history: list[dict[str, Any]]) -> None:
     """Messages come frozen out of a conversation's state, and nothing of that reaches a vendor."""
@@ -152,3 +177,16 @@ async def test_the_conversation_is_left_as_it_is() -> None:
     anthropic_messages(ask.messages)
     AnthropicModel("small", api_key="k")._body(ask)
     assert str(history) == before
+
+
+def test_names_that_no_vendor_takes_find_their_way_back() -> None:
+    """Each tool has a name of its own out there, and its own name when it is called."""
+    own = ["shop.find", "shop_find", "shop/find", "now", "7up", "x" * 70, "x" * 71]
+    names = ToolNames([{"name": name} for name in own])
+    sent = [names.out(name) for name in own]
+    assert sent[:5] == ["shop_find", "shop_find_2", "shop_find_3", "now", "_7up"]
+    assert len(set(sent)) == len(own)
+    assert all(NAME.fullmatch(name) for name in sent)
+    assert [names.back(name) for name in sent] == own
+    assert (names.out("made up!"), names.back("made_up_")) == ("made_up_", "made_up_")
+    assert (names.out(""), names.back(None)) == ("unnamed", "")

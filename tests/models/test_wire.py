@@ -100,3 +100,16 @@ async def test_pieces_come_as_they_are_made(vendor: Vendor) -> None:
     assert type(heard[-1]).__name__ == "StopPiece"
     if vendor.name != "google":  # there the address says it
         assert line.requests[0]["stream"] is True
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.name)
+async def test_a_tool_has_the_name_that_its_author_gave_it(vendor: Vendor, stream: bool) -> None:
+    """Out there it has one that servers take; what comes back is translated."""
+    case = json.loads(json.dumps(vendor.cases()[0]).replace('"weather"', '"shop_find"'))
+    case["ask"] = json.loads(json.dumps(case["ask"]).replace('"shop_find"', '"shop.find"'))
+    reply, body = await told(vendor, case, stream=stream)
+    assert [call.name for call in reply.tool_calls] == ["shop.find", "now"]
+    sent = json.dumps(body)
+    assert '"shop_find"' in sent
+    assert "shop.find" not in sent

@@ -21,6 +21,7 @@ from saywhy.models.failures import status_failure
 from saywhy.models.forms import described, enforced_schema, form_of, is_closed, missing
 from saywhy.models.provider import CHAT, Ask, Piece
 from saywhy.models.wire import (
+    ToolNames,
     as_model_errors,
     nonsense,
     pumped,
@@ -96,14 +97,14 @@ class AnthropicModel:
             ask = described(ask, form)
         elif form is not None:
             schema = form.schema
-        settings = ask.settings
+        settings, names = ask.settings, ToolNames(ask.tools)
         usual = CHAT_REPLY_SIZE if ask.task == CHAT else FLOW_REPLY_SIZE
         body: dict[str, Any] = {
             "model": settings.get("model") or self.name,
             "max_tokens": settings.get("max_tokens") or self._size or usual,
             "system": system_of(ask),
-            "messages": messages_of(ask.messages),
-            "tools": tools_of(ask.tools) if ask.tools else None,
+            "messages": messages_of(ask.messages, names),
+            "tools": tools_of(ask.tools, names) if ask.tools else None,
             "temperature": settings.get("temperature"),
             "stop_sequences": _stops(settings.get("stop")),
         }

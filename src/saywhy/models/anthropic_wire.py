@@ -25,6 +25,7 @@ from saywhy.models.wire import (
     ANY_INPUT,
     EARLIER,
     CallIds,
+    ToolNames,
     call_from_text,
     cut_off,
     no_answer,
@@ -50,11 +51,11 @@ _STOPS: Final[dict[str, StopReason]] = {
 # ------------------------------------------------------------------ the request
 
 
-def tools_of(tools: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def tools_of(tools: Iterable[Mapping[str, Any]], names: ToolNames) -> list[dict[str, Any]]:
     """The tools that the model may call."""
     return [
         {
-            "name": tool["name"],
+            "name": names.out(tool["name"]),
             "description": tool.get("description") or "",
             "input_schema": {"type": "object", **(thaw(tool.get("input_schema")) or ANY_INPUT)},
         }
@@ -62,7 +63,7 @@ def tools_of(tools: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def messages_of(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def messages_of(messages: Sequence[Mapping[str, Any]], names: ToolNames) -> list[dict[str, Any]]:
     """The conversation as turns of the user and the assistant, the user's first."""
     turns: list[dict[str, Any]] = []
     for message in messages:
@@ -70,7 +71,7 @@ def messages_of(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         if role == "system":
             continue
         speaker = "assistant" if role == "assistant" else "user"
-        blocks = list(_blocks(message, role))
+        blocks = list(_blocks(message, role, names))
         if not blocks:
             continue  # the server refuses a message with nothing in it
         if not turns and speaker == "assistant":
@@ -91,7 +92,7 @@ def _plainly(turn: dict[str, Any]) -> dict[str, Any]:
     return {**turn, "content": results + [one for one in blocks if one["type"] != "tool_result"]}
 
 
-def _blocks(message: Mapping[str, Any], role: str) -> Iterator[dict[str, Any]]:
+def _blocks(message: Mapping[str, Any], role: str, names: ToolNames) -> Iterator[dict[str, Any]]:
     content = message.get("content") or ""
     if role == "tool":
         yield _result(str(message["tool_call_id"]), content, is_error=bool(message.get("is_error")))
@@ -103,17 +104,17 @@ def _blocks(message: Mapping[str, Any], role: str) -> Iterator[dict[str, Any]]:
         if content.strip():  # of blank text the server says that there is none
             yield _text(content)
     else:
-        yield from (made for block in content for made in _block(block))
+        yield from (made for block in content for made in _block(block, names))
     for call in calls:
-        yield _use(call["id"], call["name"], call.get("arguments"))
+        yield _use(call["id"], names.out(call["name"]), call.get("arguments"))
 
 
-def _block(block: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _block(block: Mapping[str, Any], names: ToolNames) -> Iterator[dict[str, Any]]:
     match block.get("type"):
         case "image":
             yield _image(block["source"])
         case "tool_use":
-            yield _use(block["id"], block["name"], block.get("input"))
+            yield _use(block["id"], names.out(block["name"]), block.get("input"))
         case "tool_result":
             is_error = bool(block.get("is_error"))
             yield _result(block["tool_use_id"], block.get("content") or "", is_error=is_error)
@@ -141,7 +142,7 @@ def _use(call_id: str, name: str, arguments: Any) -> dict[str, Any]:
 def _result(call_id: str, content: Any, *, is_error: bool) -> dict[str, Any]:
     inner: Any = content
     if not isinstance(content, str):
-        inner = [made for block in content for made in _block(block)]
+        inner = [made for block in content for made in _block(block, ToolNames())]
     result = {"type": "tool_result", "tool_use_id": call_id, "content": inner}
     return {**result, "is_error": True} if is_error else result
 
@@ -174,7 +175,7 @@ class Blocks:
         self._ask = ask
         self._who = who
         self._size = size
-        self._ids = CallIds(ask)
+        self._ids, self._names = CallIds(ask), ToolNames(ask.tools)
         self._block: Any = None
         self._parts: list[str] = []
         self._thoughts: list[dict[str, Any]] = []
@@ -247,7 +248,8 @@ class Blocks:
         self._thoughts = []
         self._has_calls = True
         given = text if text.strip() else block.input
-        return call_from_text(self._ids.take(block.id), block.name, given, vendor)
+        name = self._names.back(block.name)
+        return call_from_text(self._ids.take(block.id), name, given, vendor)
 
     def count(self, usage: Any) -> UsagePiece:
         """The tokens so far: what a cache gave was read as well."""

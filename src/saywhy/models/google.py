@@ -15,7 +15,7 @@ from saywhy.models.failures import status_failure
 from saywhy.models.forms import described, enforced_schema, form_of, missing, wants_json
 from saywhy.models.google_wire import PROVIDER, Parts, contents_of, tools_of
 from saywhy.models.provider import CHAT, Ask, Piece
-from saywhy.models.wire import as_model_errors, pumped, system_of
+from saywhy.models.wire import ToolNames, as_model_errors, pumped, system_of
 from saywhy.values import thaw
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class GoogleModel:
         parts = Parts(ask, name, config.get("max_output_tokens"))
         given: dict[str, Any] = {
             "model": name,
-            "contents": contents_of(ask.messages),
+            "contents": contents_of(ask.messages, ToolNames(ask.tools)),
             "config": config,
         }
         models = self._client.aio.models
@@ -102,7 +102,7 @@ class GoogleModel:
             "temperature": settings.get("temperature", None if is_chat else 0),
             "max_output_tokens": settings.get("max_tokens") or usual,
             "stop_sequences": [stop] if isinstance(stop, str) else thaw(stop) or None,
-            "tools": tools_of(ask.tools) if ask.tools else None,
+            "tools": tools_of(ask.tools, ToolNames(ask.tools)) if ask.tools else None,
             # Calls are ours to make: the package would look for Python functions among the tools.
             "automatic_function_calling": {"disable": True} if ask.tools else None,
             # Nor is it the package's say whether to retry; a client of our own is made that way.

@@ -28,6 +28,7 @@ from saywhy.models.wire import (
     ANY_INPUT,
     EARLIER,
     CallIds,
+    ToolNames,
     call_from_text,
     no_answer,
     result_text,
@@ -54,11 +55,11 @@ _GARBLED: Final = frozenset(
 # ------------------------------------------------------------------ the request
 
 
-def tools_of(tools: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def tools_of(tools: Iterable[Mapping[str, Any]], names: ToolNames) -> list[dict[str, Any]]:
     """The tools that the model may call, as the one tool that holds functions."""
     functions = [
         {
-            "name": tool["name"],
+            "name": names.out(tool["name"]),
             "description": tool.get("description") or "",
             "parameters_json_schema": thaw(tool.get("input_schema")) or ANY_INPUT,
         }
@@ -67,10 +68,10 @@ def tools_of(tools: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{"function_declarations": functions}]
 
 
-def contents_of(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def contents_of(messages: Sequence[Mapping[str, Any]], names: ToolNames) -> list[dict[str, Any]]:
     """The conversation as turns of the user and the model, the user's first."""
     turns: list[dict[str, Any]] = []
-    calls: dict[str, Mapping[str, Any]] = {}
+    calls = _Calls(names)
     for message in messages:
         if message["role"] == "system":
             continue
@@ -87,9 +88,14 @@ def contents_of(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return turns
 
 
-def _parts(
-    message: Mapping[str, Any], calls: dict[str, Mapping[str, Any]]
-) -> Iterator[dict[str, Any]]:
+class _Calls(dict[str, Mapping[str, Any]]):
+    """The calls so far by their ids, and how their names are sent."""
+
+    def __init__(self, names: ToolNames) -> None:
+        self.names = names
+
+
+def _parts(message: Mapping[str, Any], calls: _Calls) -> Iterator[dict[str, Any]]:
     """The parts of a message; `calls` knows those that were made before, and learns new ones."""
     content = message.get("content") or ""
     if message["role"] == "tool":
@@ -105,9 +111,7 @@ def _parts(
         yield _call(call, calls)
 
 
-def _block(
-    block: Mapping[str, Any], calls: dict[str, Mapping[str, Any]]
-) -> Iterator[dict[str, Any]]:
+def _block(block: Mapping[str, Any], calls: _Calls) -> Iterator[dict[str, Any]]:
     match block.get("type"):
         case "image":
             yield _image(block["source"])
@@ -140,10 +144,10 @@ def _vendor(call: Mapping[str, Any]) -> Mapping[str, Any]:
     return (call.get("vendor") or {}).get(PROVIDER) or {}
 
 
-def _call(call: Mapping[str, Any], calls: dict[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _call(call: Mapping[str, Any], calls: _Calls) -> dict[str, Any]:
     calls[str(call["id"])] = call
     known = _vendor(call)
-    made = {"name": call["name"], "args": thaw(call.get("arguments")) or {}}
+    made = {"name": calls.names.out(call["name"]), "args": thaw(call.get("arguments")) or {}}
     if known.get("id"):
         made["id"] = known["id"]
     part: dict[str, Any] = {"function_call": made}
@@ -152,10 +156,10 @@ def _call(call: Mapping[str, Any], calls: dict[str, Mapping[str, Any]]) -> dict[
     return part
 
 
-def _result(call_id: str, content: Any, calls: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _result(call_id: str, content: Any, calls: _Calls) -> dict[str, Any]:
     call = calls.get(call_id, {})
     answer: dict[str, Any] = {
-        "name": call.get("name") or call_id,
+        "name": calls.names.out(call.get("name") or call_id),
         "response": {"output": result_text(content)},
     }
     known = _vendor(call)
@@ -174,7 +178,7 @@ class Parts:
         self._ask = ask
         self._who = who
         self._size = size
-        self._ids = CallIds(ask)
+        self._ids, self._names = CallIds(ask), ToolNames(ask.tools)
         self._reason = ""
         self._model = ""
         self._blocked = ""
@@ -213,7 +217,8 @@ class Parts:
         if part.thought_signature:
             known["signature"] = base64.b64encode(part.thought_signature).decode()
         vendor = {PROVIDER: known} if known else None
-        return call_from_text(self._ids.take(call.id), call.name, call.args, vendor)
+        name = self._names.back(call.name)
+        return call_from_text(self._ids.take(call.id), name, call.args, vendor)
 
     def end(self) -> Iterator[Piece]:
         """The end of the answer. Raises `ModelError` where it came too early, or is none."""

@@ -23,6 +23,7 @@ from saywhy.models.provider import (
 from saywhy.models.wire import (
     ANY_INPUT,
     CallIds,
+    ToolNames,
     call_from_text,
     cut_off,
     no_answer,
@@ -55,7 +56,8 @@ def body_of(model: AiModel, ask: Ask, *, size: int | None) -> dict[str, Any]:
         ask, form = described(ask, form), None
     settings = ask.settings
     body = _base(model, ask, size)
-    body["messages"] = messages_of(ask)
+    names = ToolNames(ask.tools)
+    body["messages"] = messages_of(ask, names)
     if settings.get("max_tokens") is not None:
         body[model.token_param] = settings["max_tokens"]
     if settings.get("temperature") is not None and not model.fixed_sampling:
@@ -69,7 +71,7 @@ def body_of(model: AiModel, ask: Ask, *, size: int | None) -> dict[str, Any]:
         inner = {"name": form.name, "schema": form.schema, "strict": strict}
         body["response_format"] = {"type": "json_schema", "json_schema": inner}
     if ask.tools:
-        body["tools"] = tools_of(ask.tools)
+        body["tools"] = tools_of(ask.tools, names)
     return _with_extra(body, model.extra_params)
 
 
@@ -88,13 +90,13 @@ def _with_extra(body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any
     return {key: value for key, value in merged.items() if value is not None}
 
 
-def tools_of(tools: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def tools_of(tools: Iterable[Mapping[str, Any]], names: ToolNames) -> list[dict[str, Any]]:
     """The tools that the model may call."""
     return [
         {
             "type": "function",
             "function": {
-                "name": tool["name"],
+                "name": names.out(tool["name"]),
                 "description": tool.get("description") or "",
                 "parameters": thaw(tool.get("input_schema")) or ANY_INPUT,
             },
@@ -103,21 +105,21 @@ def tools_of(tools: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def messages_of(ask: Ask) -> list[dict[str, Any]]:
+def messages_of(ask: Ask, names: ToolNames) -> list[dict[str, Any]]:
     """The conversation, the system text first."""
     found = [] if ask.system is None else [{"role": "system", "content": ask.system}]
     for message in ask.messages:
-        found.extend(_messages(message))
+        found.extend(_messages(message, names))
     return found
 
 
-def _messages(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _messages(message: Mapping[str, Any], names: ToolNames) -> Iterator[dict[str, Any]]:
     """One message of ours, which is several of theirs where it has the results of calls in it."""
     role, content = message["role"], message.get("content") or ""
     if role == "tool":
         yield _result(str(message["tool_call_id"]), content)
     elif role == "assistant":
-        yield _assistant(message, content)
+        yield _assistant(message, content, names)
     elif role == "system" or isinstance(content, str):
         yield {"role": role, "content": text_of(content)}
     else:
@@ -133,10 +135,12 @@ def _result(call_id: str, content: Any) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call_id, "content": result_text(content)}
 
 
-def _assistant(message: Mapping[str, Any], content: Any) -> dict[str, Any]:
-    calls = [_call(call) for call in message.get("tool_calls") or ()]
+def _assistant(message: Mapping[str, Any], content: Any, names: ToolNames) -> dict[str, Any]:
+    calls = [_call(call, names) for call in message.get("tool_calls") or ()]
     if not isinstance(content, str):
-        calls += [_call(use_of(block)) for block in content if block.get("type") == "tool_use"]
+        calls += [
+            _call(use_of(block), names) for block in content if block.get("type") == "tool_use"
+        ]
     text = text_of(content)
     if not calls:
         return {"role": "assistant", "content": text}
@@ -148,10 +152,10 @@ def use_of(block: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": block["id"], "name": block["name"], "arguments": block.get("input") or {}}
 
 
-def _call(call: Mapping[str, Any]) -> dict[str, Any]:
+def _call(call: Mapping[str, Any], names: ToolNames) -> dict[str, Any]:
     arguments = dumps(call.get("arguments") or {}).decode()
     kept = thaw((call.get("vendor") or {}).get(PROVIDER)) or {}
-    function = {"name": call["name"], "arguments": arguments}
+    function = {"name": names.out(call["name"]), "arguments": arguments}
     return {"id": call["id"], "type": "function", "function": function, **kept}
 
 
@@ -181,8 +185,9 @@ def pieces_of_completion(made: Any, ask: Ask, who: str, size: int | None = None)
         yield ThinkingPiece(thought)
     if text := text_in(message.content):
         yield TextPiece(text)
-    ids = CallIds(ask)
-    calls = [_piece(ids, call.id, call.function, call) for call in _functions(message.tool_calls)]
+    ids, names = CallIds(ask), ToolNames(ask.tools)
+    listed = _functions(message.tool_calls)
+    calls = [_piece(ids, names, call.id, call.function, call) for call in listed]
     yield from calls
     if made.usage is not None:
         yield _usage(made.usage)
@@ -193,10 +198,13 @@ def _functions(calls: Sequence[Any] | None) -> list[Any]:
     return [call for call in calls or () if getattr(call, "function", None) is not None]
 
 
-def _piece(ids: CallIds, call_id: Any, function: Any, holder: Any) -> ToolCallPiece:
+def _piece(
+    ids: CallIds, names: ToolNames, call_id: Any, function: Any, holder: Any
+) -> ToolCallPiece:
     kept = _kept(holder)
     vendor = {PROVIDER: kept} if kept else None
-    return call_from_text(ids.take(call_id), function.name, function.arguments, vendor)
+    name = names.back(function.name)
+    return call_from_text(ids.take(call_id), name, function.arguments, vendor)
 
 
 def _kept(holder: Any) -> dict[str, Any]:
@@ -276,9 +284,9 @@ class Chunks:
             raise refused(self._who, PROVIDER, "".join(self._refusal))
         if not self._reason:
             raise self._broken()
-        ids = CallIds(self._ask)
+        ids, names = CallIds(self._ask), ToolNames(self._ask.tools)
         for call in self._calls:
-            yield _piece(ids, call.id, call, call)
+            yield _piece(ids, names, call.id, call, call)
         yield _stop(self._reason, bool(self._calls), self._model, self._ask, self._who, self._size)
 
     def _broken(self) -> ModelError:

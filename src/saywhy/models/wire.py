@@ -7,7 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Mapping
+import re
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Mapping,
+)
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
@@ -53,6 +62,44 @@ class CallIds:
                 for call in message.get("tool_calls") or ()
             }
         return self._known
+
+
+class ToolNames:
+    """Names of tools as vendors take them, and back: letters, digits, `_` and `-`, 64 at most.
+
+    A tool may be called `shop.find` or what its author likes, and a model may call one that does
+    not exist by any name; a server would refuse the whole conversation for it.
+    """
+
+    def __init__(self, tools: Iterable[Mapping[str, Any]] | None = None) -> None:
+        self._safe: dict[str, str] = {}
+        self._own: dict[str, str] = {}
+        for tool in tools or ():
+            own = str(tool["name"])
+            safe = base = _clean(own)
+            number = 2
+            while safe in self._own:
+                ending = f"_{number}"
+                safe, number = base[: _LONGEST_NAME - len(ending)] + ending, number + 1
+            self._safe[own], self._own[safe] = safe, own
+
+    def out(self, name: object) -> str:
+        """The name as it is sent."""
+        own = str(name)
+        return self._safe.get(own) or _clean(own)
+
+    def back(self, name: object) -> str:
+        """The name that the tool has here."""
+        given = name if isinstance(name, str) else ""
+        return self._own.get(given, given)
+
+
+_LONGEST_NAME: Final = 64
+
+
+def _clean(name: str) -> str:
+    safe = re.sub(r"[^A-Za-z0-9_-]", "_", name)[:_LONGEST_NAME] or "unnamed"
+    return safe if safe[0].isalpha() or safe[0] == "_" else f"_{safe}"[:_LONGEST_NAME]
 
 
 def system_of(ask: Ask) -> str | None:
