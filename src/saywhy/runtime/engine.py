@@ -55,6 +55,7 @@ from saywhy.runtime.reporting import Reporting
 from saywhy.runtime.session import Session
 from saywhy.runtime.timers import Timing
 from saywhy.runtime.turn import Machinery, NoJournal, TurnRun
+from saywhy.runtime.watched import Watched
 from saywhy.stores.store import LEASE_SECONDS, Store
 from saywhy.tools.call import ToolAnswer
 from saywhy.tools.http.client import HttpClient
@@ -74,7 +75,7 @@ Definitions = str | Path | Mapping[str, Any] | Sequence[Any] | None
 """Flows or tools: a list, `{"flows": […]}`, a path of a file, or a list of paths."""
 
 
-class Engine(Deciding, Detecting, Timing, Reporting):
+class Engine(Deciding, Detecting, Timing, Reporting, Watched):
     """Runs conversations written as flows.
 
     `flows` and `tools` are definitions or paths of files; `functions` are the approved functions
@@ -284,36 +285,9 @@ class Engine(Deciding, Detecting, Timing, Reporting):
         return Registry(tools.values())
 
     @property
-    def logger(self) -> Any:
-        """What the engine logs to. Can be set at any time."""
-        return self._log.logger
-
-    @logger.setter
-    def logger(self, logger: Any) -> None:
-        self._log.replace(logger)
-
-    @property
     def tools(self) -> Registry:
         """The tools that can be called."""
         return self._machinery.world.tools
-
-    @property
-    def validate_tool_returns(self) -> bool:
-        """Whether answers of tools are compared with their `returns`. Can be set at any time."""
-        return self.diagnostics.returns
-
-    @validate_tool_returns.setter
-    def validate_tool_returns(self, wanted: bool) -> None:
-        self.diagnostics.returns = wanted
-
-    @property
-    def log_tool_failures(self) -> bool:
-        """Whether answers that report a failure are logged. Can be set at any time."""
-        return self.diagnostics.failures
-
-    @log_tool_failures.setter
-    def log_tool_failures(self, wanted: bool) -> None:
-        self.diagnostics.failures = wanted
 
     @property
     def charts(self) -> Charts:
