@@ -78,8 +78,8 @@ def test_keys_with_one_writer_need_no_policy() -> None:
     assert joined.state == {"v": 1, "k1": 1, "k2": 2}
     assert joined.scope.reads == [("b0", "k1"), ("b1", "k2")]
     assert joined.facts == [
-        {"branch": "b0", "scope": "b0", "keys": ["k1"], "commit": 10},
-        {"branch": "b1", "scope": "b1", "keys": ["k2"], "commit": 11},
+        {"branch": "b0", "scope": "b0", "names": ["k1"], "commit": 10},
+        {"branch": "b1", "scope": "b1", "names": ["k2"], "commit": 11},
     ]
 
 

@@ -82,7 +82,7 @@ def test_a_fork_joins_the_writes_of_its_branches(run: Any) -> None:
     result = run(b, state={"v": 1, "list": [0]})
     assert result.state == {"v": 1, "list": [0, "one", "two"], "k1": 2, "k2": 3}
     joined = next(commit for commit in result.commits if "joined" in commit.facts)
-    assert [(side["branch"], side["keys"]) for side in joined.facts["joined"]] == [
+    assert [(side["branch"], side["names"]) for side in joined.facts["joined"]] == [
         ("one", ["k1", "list"]),
         ("two", ["k2", "list"]),
     ]

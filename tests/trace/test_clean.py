@@ -75,3 +75,13 @@ def test_a_sensitive_name_is_seen_everywhere(place: str) -> None:
 def test_a_big_value_is_seen_everywhere(place: str) -> None:
     """Wherever a commit can hold a value, one over the limit is seen."""
     assert not is_clean(commit_with(place, "amount", "x" * 200), SensitiveNames(), 100)
+
+
+def test_counts_of_tokens_need_no_close_look() -> None:
+    """Every answer of a model tells its usage, under names that only look sensitive."""
+    usage = freeze({"usage": {"input_tokens": 10, "output_tokens": 20}})
+    commit = Commit(1, 1, 1, "c", "a", "n", "k", answered=Answered("model", "chat", usage))
+    assert is_clean(commit, SensitiveNames(), 1000)
+    secret = freeze({"usage": {"token": "abc"}})
+    commit = Commit(1, 1, 1, "c", "a", "n", "k", answered=Answered("model", "chat", secret))
+    assert not is_clean(commit, SensitiveNames(), 1000)

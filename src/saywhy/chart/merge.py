@@ -70,8 +70,9 @@ def join_branches(
             found.names.append(side.name)
             found.scopes.append(side.scope)
             found.values.append(value)
-        keys = list(changes)
-        facts.append({"branch": side.name, "scope": side.scope, "keys": keys, "commit": side.last})
+        # Not "keys": a record masks what stands under that name.
+        told = {"branch": side.name, "scope": side.scope, "names": list(changes)}
+        facts.append({**told, "commit": side.last})
     for name, found in written.items():
         take_over(scope, name, found, policies.get(name))
     return facts

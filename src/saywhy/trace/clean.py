@@ -1,7 +1,7 @@
 """Whether a commit can be kept as it is: the quick answer, which holds for nearly all of them.
 
-It is right when it says yes, and may say no for nothing: a sensitive name with a harmless value, a
-value near the limit. Then `redact` looks closely.
+It is right when it says yes, and may say no for nothing: a variable of a sensitive name with a
+harmless value, a value near the limit. Then `redact` looks closely.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from saywhy.chart.commit import Commit, Condition
-from saywhy.trace.sensitive import LONGEST_NOTED, SensitiveNames
+from saywhy.trace.sensitive import LONGEST_NOTED, SensitiveNames, gives_away
 from saywhy.values import FrozenDict, FrozenList, Key
 
 
@@ -67,7 +67,7 @@ def _left(value: Any, names: SensitiveNames, left: int) -> int:
     if kind is dict:
         if names.harmless.issuperset(value):
             left -= LONGEST_NOTED * len(value)
-        elif any(name in names for name in value):
+        elif any(name in names and gives_away(name, held) for name, held in value.items()):
             return -1
         else:
             left -= sum(map(len, value))
