@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from saywhy.agent.hooks import (
@@ -26,9 +27,10 @@ from saywhy.agent.instructions.judge import Verdict
 from saywhy.agent.instructions.rule import ResolvedInstruction
 from saywhy.agent.instructions.seen import Look
 from saywhy.agent.loop.history import conversation_of
-from saywhy.agent.recorders.loops import Loops, LoopState
+from saywhy.agent.recorders.later import Later
 from saywhy.chart.commit import Commit
 from saywhy.models.provider import CHAT
+from saywhy.trace.loops import Loops, LoopState
 from saywhy.values import raw
 
 Told = tuple[str, HookEvent]
@@ -55,10 +57,18 @@ def replay(record: Iterable[Commit], recorder: Any) -> None:
         if hook is None:
             continue
         try:
-            hook(event)
+            _BESIDE.ask(partial(hook, event), _nothing)
         except Exception:
             who = type(recorder).__name__
             _LOG.exception("recorder %s raised in %s; it is told the rest", who, name)
+
+
+def _nothing(given: Any) -> None:
+    """A hook gives nothing that is of use."""
+
+
+_BESIDE: Final = Later("a hook")
+"""What `async def` hooks do goes on beside whoever hands in the record."""
 
 
 def hooks_in(record: Iterable[Commit]) -> Iterator[Told]:

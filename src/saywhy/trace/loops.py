@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from saywhy.agent.loop.state import NOTHING
 from saywhy.chart.commit import Commit, Op
 from saywhy.values import FrozenDict, FrozenList, raw, seal
 
@@ -23,12 +22,14 @@ KEPT: Final = frozenset(
         "loopCount",
         "result",
         "stopReason",
+        "settings",
     }
 )
 """Variables of a loop whose values are known after each step."""
 
 LISTS: Final = frozenset({"messages", "memory_storedHistory", "memory_preparedMessages"})
 NONE: Final = FrozenList([])
+NOTHING: Final = FrozenDict({})
 
 BEGINS: Final = "userMessage"
 """The variable that only the first step of a loop sets."""
@@ -111,6 +112,14 @@ class Loops:
             self._frames.pop(commit.frame, None)
             self._callers.pop(self._calling.pop(commit.frame, 0), None)
         return loop
+
+    def of(self, frame: int) -> LoopState | None:
+        """The loop that a frame stands in."""
+        return self._around(frame)
+
+    def above(self, frame: int) -> int:
+        """The frame that the caller of a frame stands in; 0 where there is none that is open."""
+        return self._frames.get(frame, 0)
 
     def _place(self, commit: Commit) -> None:
         if commit.caller and commit.frame not in self._frames:
