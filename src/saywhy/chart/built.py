@@ -249,11 +249,12 @@ class _Execution:
         self.cursor = cursor
         self.options = options
         self.commits: list[Commit] = []
+        self.record = self._recorded()
         self.raised: Exception | None = None
         self.clock = options.get("clock") or SystemClock()
         self.signals = Signals(options.get("listener"))
         env = dict(options.get("env") or {})
-        emit = self.signals.emitter() if "listener" in options else None
+        emit = self.signals.emitter() if self.signals.listener is not None else None
         self.signal = options.get("signal") or env.get("signal")
         self.propagate = self.signal is not None and options.get("propagate_signal", True)
         if self.propagate:
@@ -296,7 +297,8 @@ class _Execution:
 
     async def _driven(self, answer: Answer | BranchAnswer | None) -> Need | None:
         try:
-            return await drive(self._step, answer, self._answerer, listener=self.signals.send)
+            listener = self.signals.send if self.signals.listener is not None else None
+            return await drive(self._step, answer, self._answerer, listener=listener)
         except StepFailed as error:
             error.result = self._result(None)
             raise
@@ -312,16 +314,22 @@ class _Execution:
             self.language,
             self.cursor,
             answer,
-            record=self._record,
+            record=self.record,
             limits=self.options.get("limits", LIMITS),
             now=self.clock.now(),
         )
 
-    def _record(self, commit: Commit) -> None:
-        self.commits.append(commit)
-        record = self.options.get("record")
-        if record is not None:
+    def _recorded(self) -> Record:
+        """What each commit is given to."""
+        keep, record = self.commits.append, self.options.get("record")
+        if record is None:
+            return keep
+
+        def both(commit: Commit) -> None:
+            keep(commit)
             record(commit)
+
+        return both
 
     def _cancel(self, reason: str) -> None:
         cancel(
@@ -329,7 +337,7 @@ class _Execution:
             self.language,
             self.cursor,
             reason,
-            record=self._record,
+            record=self.record,
             now=self.clock.now(),
         )
 

@@ -241,14 +241,23 @@ def drop_scopes(run: Run, cursor: Cursor, scopes: Sequence[str]) -> None:
 
 
 def _is_named(run: Run, cursor: Cursor, scope: str) -> bool:
-    bases = cursor.state.bases
-    if bases and any(base.scope == scope for base in bases.values()):
+    # Loops and no generators: this is asked for every frame that ends.
+    for base in cursor.state.bases.values():
+        if base.scope == scope:
+            return True
+    if _names(cursor.frames, scope):
         return True
-    return any(
-        frame.scope == scope or scope in frame.keeps
-        for one in (cursor, *run.cursors)
-        for frame in one.walk()
-    )
+    return any([_names(one.frames, scope) for one in run.cursors])  # noqa: C419 - two at most
+
+
+def _names(frames: list[Frame], scope: str) -> bool:
+    for frame in frames:
+        if frame.scope == scope or (frame.keeps and scope in frame.keeps):
+            return True
+        for stack in frame.branches or ():
+            if _names(stack, scope):
+                return True
+    return False
 
 
 # ------------------------------------------------------------------ checks

@@ -84,10 +84,14 @@ def _extra(value: Any) -> Any:
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=_extra, order="sorted")
 
 
+_RECENT: Final = 32
+"""Of so many objects the hash is remembered."""
+
+
 class Salt:
     """Hashes of one run. With `secret_salt` only who knows it can compute them again."""
 
-    __slots__ = ("_inner", "_outer", "keyed_by", "run_id")
+    __slots__ = ("_inner", "_outer", "_recent", "keyed_by", "run_id")
 
     def __init__(self, run_id: str, secret_salt: str | bytes | None = None) -> None:
         if not run_id:
@@ -107,6 +111,7 @@ class Salt:
         # HMAC by its two halves, each begun once: a hash then costs two copies, not a new key.
         begun = hashlib.sha256(bytes(byte ^ 0x36 for byte in key))
         self._outer = hashlib.sha256(bytes(byte ^ 0x5C for byte in key))
+        self._recent: dict[tuple[str, int], tuple[Any, str]] = {}
         self._inner: dict[str, Any] = {}
         for domain in DOMAINS:
             inner = begun.copy()
@@ -122,8 +127,22 @@ class Salt:
         return outer.hexdigest()
 
     def of(self, domain: Domain, value: Any) -> str:
-        """The hash of a frozen value."""
-        return self.hash(domain, canon(value))
+        """The hash of a frozen value.
+
+        Of the newest objects it is remembered: the record of a message and its receipt ask for the
+        same. What is frozen does not change, and one that is held keeps its id.
+        """
+        if type(value) is not dict:
+            return self.hash(domain, canon(value))
+        key = (domain, id(value))
+        kept = self._recent.get(key)
+        if kept is not None:
+            return kept[1]
+        made = self.hash(domain, canon(value))
+        if len(self._recent) >= _RECENT:
+            del self._recent[next(iter(self._recent))]
+        self._recent[key] = (value, made)
+        return made
 
     def start(self, slot: str) -> str:
         """What the chain of a slot without parts has come to."""

@@ -198,10 +198,10 @@ class Minter:
         return self.salt.link(self.salt.start(slot), part.hash)
 
     def _message(self, message: Any) -> Part:
-        data = canon(message)
-        hashed = self.salt.hash("message", data)
         if type(message) is not dict:  # only in a record that was altered
-            return Part(hashed, _characters(data))
+            data = canon(message)
+            return Part(self.salt.hash("message", data), _characters(data))
+        hashed = self.salt.of("message", message)
         content = message.get("content")
         chars = len(content) if type(content) is str else _characters(canon(content))
         call = self._label(message.get("tool_call_id"))
