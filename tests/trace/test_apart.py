@@ -9,6 +9,8 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent.parent / "src" / "saywhy"
 ENGINE = ("chart", "expr", "tools", "models", "stores", "agent")
+QUERIES = ("agent/receipts/", "agent/recorders/", "agent/slots/injected.py")
+"""Parts of agents that read records and run nothing."""
 MASKING = ("saywhy.trace.redact", "saywhy.trace.sensitive")
 """What flows may use: what they show of variables is masked by the one rule there is."""
 
@@ -39,7 +41,7 @@ def test_the_engine_does_not_import_the_trace(folder: str) -> None:
         for path in files
         if names_the_trace(path.read_text(encoding="utf-8"))
     ]
-    assert known == []
+    assert [name for name in known if not name.startswith(QUERIES)] == []
 
 
 def test_flows_only_use_the_masking() -> None:
