@@ -44,7 +44,8 @@ def mount_slot(script: Script, slot: Built, **options: Any) -> None:
         )
     names = OUTPUTS[known] + (STORED if "load-history" in slot.chart.nodes else ())
     merge: dict[str, Policy] = dict.fromkeys(names, Merge.REPLACE)
-    script.mount(slot, over=True, outputs=names, merge=merge, **{"id": known, **options})
+    how: dict[str, Any] = {"id": known, **options}
+    script.mount(slot, over=True, outputs=names, merge=merge, **how)
 
 
 def context_of(s: View, messages: FrozenList | None = None) -> SlotContext:
