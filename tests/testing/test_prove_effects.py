@@ -59,6 +59,19 @@ def test_killed_between_an_undo_and_the_call_after_it() -> None:
     assert row["accepted"] == row["ended"]
 
 
+def test_killed_in_an_agent() -> None:
+    """A flow that calls an agent that pays and calls a flow that asks the user: one of each."""
+    scenes = ["agent", "agent-both"] if examples(0, 1) else ["agent"]
+    proof = prove_effects(seeds=0, loop_seconds=0, scenes=scenes)
+    assert proof.verdict.wrong == []
+    assert proof.kills["boundaries"] >= 36 * len(scenes)
+    row = numbers(proof, "agent")
+    assert row["effects"] == 2 * row["conversations"]
+    assert row["unknown"] == row["settled"] > 0
+    assert (row["lost"], row["other key"], row["wrong"]) == (0, 0, 0)
+    assert row["accepted"] == row["ended"]
+
+
 def test_killed_at_random() -> None:
     """At points that only chance knows, in several conversations of all kinds at once."""
     seeds, kills = examples(1, 3), examples(15, 200)
@@ -84,6 +97,7 @@ def test_a_crash_loop_makes_progress() -> None:
     [
         ("repeat-once", "once", r"once-\d+:2:\d+:\w+ was called again, though charge-once acts"),
         ("forget-result", "once-waiting", r"was called after its result was on record"),
+        ("ask-again", "agent-both", r"the model was asked 2:\d+ again, though its answer was on"),
         ("new-key", "repeatable", r"charge-by-key for repeatable was called under 2 keys: "),
         ("forget-turn", "reads", r"reads-\d+: m2 was acknowledged and is lost"),
         ("leave-unknown", "once", r"is listed as unknown, and nobody settled it"),

@@ -61,8 +61,8 @@ def effects(
     """Kill processes in the midst of conversations with every class of effect.
 
     A table tells what was accepted, ended and lost, called and repeated, unknown and settled. The
-    exit code is 1 when a rule was broken. Faults to plant: repeat-once, forget-result, new-key,
-    forget-turn, leave-unknown.
+    exit code is 1 when a rule was broken. Faults to plant: repeat-once, forget-result, ask-again,
+    new-key, forget-turn, leave-unknown.
     """
     from saywhy.testing.prove.effects import prove_effects
 

@@ -28,6 +28,7 @@ from saywhy.stores.store import Store
 from saywhy.testing.faults import Fault, Faults
 from saywhy.testing.ledger import Ledger
 from saywhy.testing.payments import PaymentStub
+from saywhy.testing.prove.clerk import ClerkModel, clerk
 from saywhy.testing.prove.person import approve_all, settle_all
 from saywhy.testing.prove.scenes import FUNCTIONS, definitions, words_of
 from saywhy.testing.prove.seam import Seam, planted
@@ -35,6 +36,7 @@ from saywhy.testing.prove.service_client import ServiceClient
 from saywhy.testing.stub_server import StubServer
 from saywhy.tools.http.progress import Progress
 from saywhy.tools.http.request import HttpRequest
+from saywhy.tools.tool import tool_from_definition
 from saywhy.values import loads_raw
 
 POLL_SECONDS: Final = 0.002
@@ -94,9 +96,11 @@ def engine_of(job: Job | Race, store: Store, ledger: Ledger, faults: Faults) -> 
     library = definitions()
     stub = PaymentStub(Ledger(job.ledger), faults=faults, pause_seconds=job.pause_seconds)
     functions = {name: faults.tool(function, FUNCTION) for name, function in FUNCTIONS.items()}
+    model = ClerkModel(ledger, faults, job.pause_seconds)
     return Engine(
         flows=[flow.raw for flow in library.flows],
         tools=[tool.raw for tool in library.tools],
+        agents=[clerk(map(tool_from_definition, [tool.raw for tool in library.tools]), model)],
         functions={**functions, **planted(stub.functions(), job.plant)},
         store=Seam.around(faults.store(store), ledger, job.plant),
         lease_seconds=job.lease_seconds,

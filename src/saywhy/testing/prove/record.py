@@ -1,7 +1,7 @@
 """What a conversation said and left on record, in a form in which two of them can be compared.
 
-Times, made-up ids, the conversation's own id and the marks of its turns differ from one to the next
-and are taken out.
+Times, made-up ids, the conversation's own id, the marks of its turns and what is salted with them
+(receipts) differ from one to the next and are taken out.
 """
 
 from __future__ import annotations
@@ -15,6 +15,10 @@ from saywhy.values import dumps, loads_raw
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _MARK: Final = re.compile(r"\b[0-9a-f]{12}\b")
+_SALTED: Final = re.compile(r"\b[0-9a-f]{18,64}\b")
+_RECEIPT: Final = frozenset({"call", "iteration", "step", "root"})
+"""Keys of a receipt, whose digests are salted with the run."""
+_OF_THE_CLOCK: Final = frozenset({"at", "latencyMs"})
 _SINCE_2020_MS: Final = 1_577_836_800_000
 _USERS: Final = re.compile(r"m\d+")
 _RESTS: Final = re.compile("not known yet whether|has to be approved first")
@@ -87,12 +91,15 @@ def _said(message: bytes) -> str | None:
 
 def _timeless(tree: Any, session_id: str) -> Any:
     if isinstance(tree, dict):
-        return {key: _timeless(value, session_id) for key, value in tree.items() if key != "at"}
+        if tree.keys() >= _RECEIPT:
+            return f"(receipt of {tree['step']})"
+        kept = {key: value for key, value in tree.items() if key not in _OF_THE_CLOCK}
+        return {key: _timeless(value, session_id) for key, value in kept.items()}
     if isinstance(tree, list):
         return [_timeless(value, session_id) for value in tree]
     if isinstance(tree, str):
         text = _UUID.sub("(id)", tree).replace(session_id, "(session)")
-        return _MARK.sub("(mark)", text)
+        return _SALTED.sub("(salted)", _MARK.sub("(mark)", text))
     is_time = isinstance(tree, int | float) and tree > _SINCE_2020_MS
     return "(time)" if is_time else tree
 

@@ -85,6 +85,18 @@ def nothing_after_its_record(case: Case) -> Iterator[str]:
             yield f"{entry.key} was called after its result was on record"
 
 
+def no_answer_is_asked_for_twice(case: Case) -> Iterator[str]:
+    """A model whose answer was on record is not asked again, and never outside the journal."""
+    known: set[str] = set()
+    for entry in case.ledger:
+        if entry.kind == "remembered":
+            known.add(entry.key)
+        elif entry.kind == "asked" and not entry.key:
+            yield "a model was asked, and the journal was not told"
+        elif entry.kind == "asked" and entry.key in known:
+            yield f"the model was asked {entry.key} again, though its answer was on record"
+
+
 def once_is_once(case: Case) -> Iterator[str]:
     """A `once` call is made again only where it is known that it did not act.
 
@@ -181,6 +193,7 @@ RULES: Final[tuple[Callable[[Case], Iterator[str]], ...]] = (
     every_message_ends,
     each_message_once,
     nothing_after_its_record,
+    no_answer_is_asked_for_twice,
     once_is_once,
     one_key_for_one_act,
     one_effect_for_one_act,

@@ -40,6 +40,8 @@ SCENES: Final = (
     Scene("case", "CASE", "repeatable"),
     Scene("switch", "SWITCH", "repeatable"),
     Scene("flow", "FLOW", "once, reconcile", ("yes", "yes", "no")),
+    Scene("agent", "AGENT", "once, then a flow", ("yes", "yes", "no")),
+    Scene("agent-both", "AGENT", "two calls side by side", same_record=False),
     Scene("return", "RETURN", "repeatable", ("yes",)),
     Scene("end", "END", "repeatable", ("yes",)),
     Scene("dispatch", "DISPATCH", "repeatable", ("yes",)),

@@ -17,10 +17,12 @@ import msgspec
 from saywhy.errors import CallerError, did_you_mean
 from saywhy.stores.store import Accepted, Call, Claim, Prior, Store
 from saywhy.testing.ledger import Ledger
+from saywhy.testing.prove.clerk import ASKING
 
 PLANTS: Final = {
     "repeat-once": "a call of a `once` tool that was cut off is made again",
     "forget-result": "a result that is on record is not found, so its call is made again",
+    "ask-again": "the answer of a model that is on record is not found, so it is asked again",
     "new-key": "each process makes up an idempotency key of its own",
     "forget-turn": "a message is acknowledged before it is stored",
     "leave-unknown": "nobody settles what became unknown",
@@ -81,12 +83,23 @@ class Seam:
     async def intent(self, claim: Claim, seq: int, call: Call, *args: Any, **named: Any) -> Prior:
         """What the journal knows of a call, or what a planted fault makes of it."""
         prior = await self._store.intent(claim, seq, call, *args, **named)
+        if call.kind == "model":
+            self._note_question(claim, seq, prior)
         again = prior.status == "interrupted" and call.effect == "once"
         if self._plant == "repeat-once" and again:
             return Prior("fresh")
         if self._plant == "forget-result" and prior.status == "answered":
             return Prior("fresh")
+        if self._plant == "ask-again" and prior.status == "answered" and call.kind == "model":
+            return Prior("fresh")
         return prior
+
+    def _note_question(self, claim: Claim, seq: int, prior: Prior) -> None:
+        """Which question to a model comes now, and whether its answer was on record before."""
+        question = f"{claim.turn_no}:{seq}"
+        ASKING.set((claim.session_id, question))
+        if prior.status == "answered":
+            self._ledger.note("remembered", question, session=claim.session_id)
 
 
 def planted(functions: dict[str, Callable[..., Any]], plant: str) -> dict[str, Callable[..., Any]]:
