@@ -78,14 +78,13 @@ def test_who_waits() -> None:
     """A flow at a question waits for its user, and for nobody else."""
     world, scope, tool = at_a_call()
     need = outside.rest_unknown(world, scope, tool, "timeout")
-    held = scope.peek(outside.OPEN)
-    assert outside.waiting_record(scope.cursor, held) is None
+    assert outside.waiting_record(scope.cursor, scope) is None
     scope.frame.waiting = need
-    record = outside.waiting_record(scope.cursor, held)
+    record = outside.waiting_record(scope.cursor, scope)
     assert record is not None
     assert record["id"] == "c1:1:1"
     scope.frame.waiting = Need("user", "n")
-    assert outside.waiting_record(scope.cursor, held) is None
+    assert outside.waiting_record(scope.cursor, scope) is None
 
 
 def test_answers() -> None:

@@ -2,6 +2,7 @@
 
 Commits are facts and are kept. They hold operations, never whole states, and share their values
 with the state. A trace is commits plus the charts they speak of; every explanation is a query.
+Nothing in a commit can lead back to it, so the garbage collector need not look (`gc=False`).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Op(msgspec.Struct, frozen=True, array_like=True, gc=False):
     value: Any = None
 
 
-class Condition(msgspec.Struct, frozen=True, omit_defaults=True):
+class Condition(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One tested condition: its text, what it gave, and the values it read."""
 
     text: str
@@ -44,7 +45,7 @@ class Condition(msgspec.Struct, frozen=True, omit_defaults=True):
     """For `any of`, `all of` and `not`: the evidence of what is inside."""
 
 
-class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
+class Decision(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Which branch was taken, and the evidence: every condition tested up to it, in order."""
 
     chosen: str
@@ -57,7 +58,7 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the author calls the rule, or the default, that decided."""
 
 
-class FunctionCall(msgspec.Struct, frozen=True, omit_defaults=True):
+class FunctionCall(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """An approved function called from an expression."""
 
     name: str
@@ -66,7 +67,7 @@ class FunctionCall(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
-class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
+class Asked(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What a step needed: a question to the user, a tool call, a model call."""
 
     kind: str
@@ -75,7 +76,7 @@ class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
     effect: Effect = "once"
 
 
-class Answered(msgspec.Struct, frozen=True, omit_defaults=True):
+class Answered(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What came back."""
 
     kind: str

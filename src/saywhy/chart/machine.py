@@ -183,12 +183,13 @@ class Run(msgspec.Struct, eq=False):
             cursor, cursor.state, frame, chart, node, self.charts, self.now, asked, self.cursors
         )
         outcome = self._outcome(node, scope, answer)
-        if type(outcome) is Goto:
-            if outcome.to not in chart.nodes:
+        if type(outcome) is Need:
+            is_noted = outcome.kind != "function"
+        else:
+            is_noted = True
+            if type(outcome) is not Goto or outcome.to not in chart.nodes:
                 outcome = self._checked(cursor, scope, outcome)
-        elif type(outcome) is not Need:
-            outcome = self._checked(cursor, scope, outcome)
-        if type(outcome) is not Need or outcome.kind != "function":
+        if is_noted:
             depth = self.above + len(cursor.frames) - 1
             self.record(step_commit(scope, depth, outcome, asked, answer))
         return self._follow(cursor, frame, scope, outcome, answer)
@@ -280,7 +281,8 @@ class Run(msgspec.Struct, eq=False):
         answer: Answer | None,
     ) -> Moved:
         """Apply what the step wrote and move the cursor: the only place where state changes."""
-        apply_writes(scope)
+        if scope.staged or scope.data or scope.opened:
+            apply_writes(scope)
         if type(outcome) is Need:
             return self._rest(cursor, frame, scope, outcome, answer), None
         if frame.waiting is not None or frame.notes or frame.keeps:

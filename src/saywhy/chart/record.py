@@ -6,7 +6,7 @@ trace's.
 
 from __future__ import annotations
 
-from saywhy.chart.commit import Answered, Asked, Commit
+from saywhy.chart.commit import Answered, Asked, Commit, Phase
 from saywhy.chart.failure import failure_name, failure_text
 from saywhy.chart.outcome import Answer, Call, Fail, Goto, Need, Outcome
 from saywhy.chart.scope import Scope
@@ -17,33 +17,43 @@ def step_commit(
 ) -> Commit:
     """The record of the step that `scope` was for; it takes the next number."""
     state, frame, chart, node = scope.state, scope.frame, scope.chart, scope.node
-    state.seq += 1
-    reads = scope.reads
-    need = outcome if type(outcome) is Need else None
-    error = outcome.error if type(outcome) is Fail else None
+    state.seq = seq = state.seq + 1
+    phase: Phase = "enter" if asked is None else "answered"
+    need: Asked | None = None
+    error = error_name = ""
+    if type(outcome) is Goto:
+        to = outcome.to or "return"
+    elif type(outcome) is Need:
+        to, phase = "rest", "asked"
+        need = Asked(outcome.kind, outcome.name, outcome.args, outcome.effect)
+    elif type(outcome) is Fail:
+        to, error, error_name = "fail", failure_text(outcome.error), failure_name(outcome.error)
+    else:
+        to = f"call {outcome.chart}" if type(outcome) is Call else type(outcome).__name__.lower()
+    reads, ops, calls, warnings = scope.reads, scope.ops, scope.calls, scope.warnings
     return Commit(
-        state.seq,
+        seq,
         state.turn,
         frame.id,
         chart.digest,
         chart.name,
         node.id,
         node.kind,
-        "asked" if need else "answered" if asked else "enter",
+        phase,
         depth,
         frame.caller,
         scope.now,
-        tuple(reads) if len(reads) < 2 else tuple(dict.fromkeys(reads)),
+        tuple(dict.fromkeys(reads)) if len(reads) > 1 else tuple(reads),
         scope.exact,
-        tuple(scope.ops),
+        tuple(ops) if ops else (),
         scope.decision,
-        Asked(need.kind, need.name, need.args, need.effect) if need else None,
-        _answered(asked, answer) if asked else None,
-        tuple(scope.calls) if scope.calls else (),
-        (outcome.to or "return") if type(outcome) is Goto else _target(outcome),
-        failure_text(error) if error else "",
-        failure_name(error) if error else "",
-        tuple(scope.warnings) if scope.warnings else (),
+        need,
+        None if asked is None else _answered(asked, answer),
+        tuple(calls) if calls else (),
+        to,
+        error,
+        error_name,
+        tuple(warnings) if warnings else (),
         scope.facts,
         scope.tags,
         scope.secrets,
@@ -79,9 +89,3 @@ def _answered(asked: Need, answer: Answer | None) -> Answered:
     if answer is None:
         return Answered(asked.kind, asked.name)
     return Answered(asked.kind, asked.name, answer.value, answer.error or "", answer.facts)
-
-
-def _target(outcome: Outcome) -> str:
-    if type(outcome) is Need:
-        return "rest"
-    return f"call {outcome.chart}" if type(outcome) is Call else type(outcome).__name__.lower()

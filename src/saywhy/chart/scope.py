@@ -88,14 +88,16 @@ class Scope(msgspec.Struct, eq=False, gc=False):
         if len(key) > 2:
             return get_path(self.peek(key[:2]), key[2:])
         root: Any = key
-        if root in self.staged:
-            staged = self.staged[root]
-            return UNDEFINED if staged is GONE else staged
+        staged = self.staged
+        if staged and root in staged:
+            value = staged[root]
+            return UNDEFINED if value is GONE else value
         scope, name = root
-        variables = self.state.scopes.get(scope)
+        state = self.state
+        variables = state.scopes.get(scope)
         if variables is not None and name in variables:
             return variables[name]
-        if self.state.bases or self.opened:
+        if state.bases or self.opened:
             holder = self.holder(scope, name)
             if holder != scope:
                 return self.peek((holder, name))

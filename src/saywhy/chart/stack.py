@@ -206,13 +206,16 @@ def settle(run: Run, cursor: Cursor, frame: Frame) -> None:
 def apply_writes(scope: Scope) -> None:
     """Move a step's staged writes into the state and onto its frame."""
     state = scope.state
+    scopes = state.scopes
     if scope.opened:
         for opened, over in scope.opened.items():
-            state.scopes.setdefault(opened, {})
+            scopes.setdefault(opened, {})
             if over:
                 state.bases[opened] = Base(over)
     for (owner, name), value in scope.staged.items():
-        variables = state.scopes.setdefault(owner, {})
+        variables = scopes.get(owner)
+        if variables is None:
+            variables = scopes[owner] = {}
         if value is GONE:
             variables.pop(name, None)
             base = state.bases.get(owner)

@@ -87,11 +87,9 @@ def take_input(scope: Scope, answer: Answer) -> str:
     text = str(answer.value or "").strip()
     message = answer.facts.get("message", 0)
     scope.reads.append(("input", str(message)))
-    scope.keep("input", [text, message])
     withdraw_keypad(scope)
     patience.end(scope)
-    scope.keep("question", None)
-    scope.keep("justResumed", False)
+    scope.data |= {"input": [text, message], "question": None, "justResumed": False}
     return text
 
 

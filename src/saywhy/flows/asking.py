@@ -17,7 +17,7 @@ from saywhy.flows.speech import (
     joined,
     language_of,
     localized,
-    prompt_of,
+    prompt_for,
     say_more,
     take_queue,
 )
@@ -94,7 +94,7 @@ def _with_guidance(world: World, scope: Scope, question: Pieces) -> Pieces:
     return world.guidance.around(
         question,
         flow=chart.name if chart else scope.frame.name,
-        prompt=prompt_of(scope.charts, root, language),
+        prompt=prompt_for(chart, language) if chart else "",
         language=language,
         phrases=world.phrases,
     )

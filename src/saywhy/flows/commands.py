@@ -64,7 +64,10 @@ class CommandWords:
         return self._words[self._tag(language)]
 
     def _tag(self, language: str | None) -> str:
-        return next((tag for tag in nearest(language) if tag in self._words), USUAL)
+        for tag in nearest(language):
+            if tag in self._words:
+                return tag
+        return USUAL
 
     def has(self, language: str) -> bool:
         """Whether a language has words of its own."""
@@ -77,8 +80,10 @@ class CommandWords:
         known = self._known.get(tag)
         if known is None:
             known = self._known[tag] = _known_of(self._words[tag])
-        # Looked for only where it can be: most answers are no commands, and each turn asks.
-        names_flow = any(noun in said for noun in known.nouns)
+        # One quick look for all: most answers are no commands, and each turn asks.
+        names_flow = known.nouns.search(said) is not None
+        if not names_flow and said not in known.alone:
+            return None
         for command, alone, beside in known.commands:
             if command in enabled and (said in alone or (names_flow and beside.search(said))):
                 return command
@@ -97,7 +102,10 @@ def folded(text: str) -> str:
 class _Known(NamedTuple):
     """The words of a language, ready to be looked for."""
 
-    nouns: tuple[str, ...]
+    nouns: re.Pattern[str]
+    """Any word for "flow", wherever it stands."""
+    alone: frozenset[str]
+    """All words that are a command by themselves."""
     commands: tuple[tuple[str, frozenset[str], re.Pattern[str]], ...]
     """Each command with its words alone, and with them beside a word for "flow"."""
 
@@ -108,7 +116,8 @@ def _known_of(words: Words) -> _Known:
     for command in ORDER:
         alone = frozenset(map(folded, words.commands[command]))
         ready.append((command, alone, _beside(alone, nouns, words.noun_may_lead)))
-    return _Known(nouns, tuple(ready))
+    every = frozenset[str]().union(*(alone for _, alone, _ in ready))
+    return _Known(re.compile("|".join(map(re.escape, nouns))), every, tuple(ready))
 
 
 def _beside(alone: Iterable[str], nouns: Iterable[str], noun_may_lead: bool) -> re.Pattern[str]:

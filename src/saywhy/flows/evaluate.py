@@ -323,6 +323,8 @@ def condition(world: World, scope: Scope, text: str) -> tuple[bool, str]:
 
 def is_truthy(value: Any) -> bool:
     """Truth as JavaScript has it."""
+    if value is True or value is False or value is UNDEFINED:  # what it nearly always is
+        return value is True
     if isinstance(value, FrozenDict | FrozenList):
         return True
     if isinstance(value, NonFinite):

@@ -195,8 +195,14 @@ UNSETTLED: Final[Mapping[str, Any]] = {
 """What a call that did not just go through keeps on its frame, and what stands there afterwards."""
 
 
+COUNTED: Final = ("attempt", "rounds", "call")
+"""What a frame keeps only once a step has been tried again, asked again, or has called a tool."""
+
+
 def settle(scope: Scope) -> None:
     """The step is over: the next time it is entered it counts from nothing."""
+    if scope.frame.data.keys().isdisjoint(COUNTED) and scope.data.keys().isdisjoint(COUNTED):
+        return
     if scope.kept("attempt"):
         scope.keep("attempt", 0)
     if scope.kept("rounds"):

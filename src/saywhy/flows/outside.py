@@ -146,12 +146,12 @@ def view_of(record: Mapping[str, Any]) -> dict[str, Any]:
     return {**shown, "args": thaw(record["args"]) or {}, "tool": record["name"]}
 
 
-def waiting_record(cursor: Cursor, held: Any) -> Mapping[str, Any] | None:
+def waiting_record(cursor: Cursor, scope: Scope) -> Mapping[str, Any] | None:
     """What the running flow waits for a person to decide; None where it does not."""
     need = cursor.frames[-1].waiting if cursor.frames else None
     if need is None or need.kind not in KINDS:
         return None
-    return open_records(held).get(need.args["id"])
+    return open_records(scope.peek(OPEN)).get(need.args["id"])
 
 
 def frame_of(cursor: Cursor, record: Mapping[str, Any]) -> Frame | None:

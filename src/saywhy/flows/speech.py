@@ -15,7 +15,7 @@ from saywhy.chart.scope import Scope
 from saywhy.errors import FlowExecutionError
 from saywhy.expr.numbers import value_text
 from saywhy.flows.guidance import Pieces
-from saywhy.flows.languages import chosen, pick
+from saywhy.flows.languages import key_of, pick
 from saywhy.flows.world import World
 from saywhy.values import UNDEFINED, FrozenList, Key, freeze, raw
 
@@ -34,7 +34,7 @@ def language_of(world: World, scope: Scope) -> str:
 
 def localized(spec: Mapping[str, Any], name: str, language: str) -> str:
     """The text of a step in a language, else the plain one. spec: flow-engine 10.1"""
-    text = chosen(spec, name, language)
+    text = spec.get(key_of(spec, name, language))
     return text if isinstance(text, str) else "" if text is None else value_text(freeze(text))
 
 
@@ -46,7 +46,9 @@ def prompt_of(charts: Charts, digest: str, language: str) -> str:
 
 def prompt_for(chart: Chart, language: str) -> str:
     """The prompt in the language, else the plain prompt, else the flow's name."""
-    prompts = chart.meta.get("prompts", {})
+    prompts = chart.meta.get("prompts")
+    if not prompts:
+        return chart.name
     return pick(prompts, language) or prompts.get("") or chart.name
 
 
@@ -114,4 +116,4 @@ def here(scope: Scope, text: str) -> Pieces:
 
 def plain(pieces: Any) -> str:
     """The text of stretches."""
-    return "".join([piece[0] for piece in raw(pieces)])
+    return "".join([text for text, _ in raw(pieces)])

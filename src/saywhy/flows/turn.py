@@ -115,19 +115,21 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         text = received["text"]
         scope.replace(("turn", "text"), text, [Op("set", ("input", str(message)), text)])
         scope.replace(("turn", "message"), message, [])
-        cursor = _flow(scope)
-        if not (cursor.frames and cursor.top.data.get("pii")):  # a mark of a PIN would tell it
+        frames = _flow(scope).frames
+        if not (frames and frames[-1].data.get("pii")):  # a mark of a PIN would tell it
             note_said(self.world, scope, text)
         elif _NUMBER.search(text):  # also where the words turn out to be a command
             mask(scope, text)
-        note_given(self.world, scope, received.get("cargo"))
-        for name, value in received.get("cargo", {}).items():
-            scope.set(("cargo", name), value)
+        cargo = received.get("cargo")
+        if cargo:
+            note_given(self.world, scope, cargo)
+            for name, value in cargo.items():
+                scope.set(("cargo", name), value)
         for name in received.get("cargo_gone", ()):
             scope.delete(("cargo", name))
         if received.get("start"):
             return Goto("start")
-        if not _flow(scope).frames:
+        if not frames:
             offers.withdraw(scope)
             return Goto("intent")
         return Goto(self._first(scope, text))
@@ -255,7 +257,7 @@ class Router(msgspec.Struct, frozen=True, eq=False):
 
     def resume(self, node: Node, scope: Scope) -> Outcome:
         """Hand the words to the flow that waits for them; one that waits for others stays put."""
-        record = outside.waiting_record(_flow(scope), scope.peek(outside.OPEN))
+        record = outside.waiting_record(_flow(scope), scope)
         if record is not None:
             if outside.is_expired(record, scope.now):
                 named = {name: record[name] for name in ("id", "seq")}
@@ -336,9 +338,11 @@ def _past_commands(scope: Scope) -> str:
 
 def _may_interrupt(scope: Scope) -> bool:
     """Whether every flow of the active stack lets itself be interrupted."""
-    frames = flows_among(scope.charts, _active_stack(_flow(scope)))
-    charts = (scope.charts.find(frame.chart) for frame in frames)
-    return all(chart is not None and chart.meta.get("interruptable") for chart in charts)
+    for frame in flows_among(scope.charts, _active_stack(_flow(scope))):
+        chart = scope.charts.find(frame.chart)
+        if chart is None or not chart.meta.get("interruptable"):
+            return False
+    return True
 
 
 __all__ = ["ROUTING", "Router", "routing_call", "routing_chart", "routing_language"]

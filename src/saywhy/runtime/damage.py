@@ -28,6 +28,9 @@ from saywhy.values import loads_into, loads_raw
 FORMAT: Final = 1
 """Of the JSON of a session."""
 
+ANSWERABLE: Final = frozenset({"user", *outside.KINDS})
+"""What a session may wait for between turns: only people can give it."""
+
 Number = int | float
 
 
@@ -236,9 +239,10 @@ def check_frames(cursor: Cursor, charts: Charts) -> None:
 
 
 def _problem(frame: Frame, state: State, charts: Charts, *, is_top: bool) -> str:
-    if frame.chart not in charts:
+    chart = charts.version(frame.chart)
+    if chart is None:
         return f"this engine does not have the version {frame.chart} of the flow"
-    if frame.at is not None and frame.at not in charts[frame.chart].nodes:
+    if frame.at is not None and frame.at not in chart.nodes:
         return f"the flow has no step {frame.at}"
     if frame.scope not in state.scopes:
         return f"its variables ({frame.scope}) are missing"
@@ -247,6 +251,6 @@ def _problem(frame: Frame, state: State, charts: Charts, *, is_top: bool) -> str
     waiting = frame.waiting.kind if frame.waiting is not None else ""
     if waiting == "call" and not is_top:
         return ""  # it goes on with what the chart above it returns
-    if frame.waiting is not None and waiting not in ("user", *outside.KINDS):
+    if frame.waiting is not None and waiting not in ANSWERABLE:
         return f"it waits for a {frame.waiting.kind}, which no message can answer"
     return ""

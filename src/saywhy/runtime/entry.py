@@ -52,7 +52,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
         Raises `CallerError` for another role, a missing content or a malformed start.
         """
         changes = _object("cargo", cargo) if cargo else None
-        if not isinstance(authenticated, bool | None):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
+        if authenticated is not None and not isinstance(authenticated, bool):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
             raise CallerError(f"authenticated is True or False, not {authenticated!r}")
         if language is not None and not isinstance(language, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
             raise CallerError(f"a language is text like 'en', not {language!r}")

@@ -7,8 +7,6 @@ flow's variable for as long as the flow runs.
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from saywhy.flows.guidance import Pieces
@@ -36,22 +34,35 @@ class Said:
 
     def hear(self, entry: Entry, now: float, *, pii: bool = False) -> Message:
         """Append what came in."""
-        at = entry.timestamp or now
-        return self._append(
-            entry.role, entry.text, at, content=entry.content, metadata=entry.metadata, pii=pii
+        session = self._session
+        message = Message(
+            session.message_seq + 1,
+            entry.role,  # pyright: ignore[reportArgumentType] - checked by the entry
+            entry.text,
+            session.cursor.state.turn,
+            entry.timestamp or now,
+            content=entry.content,
+            metadata=entry.metadata,
+            pii=pii,
         )
+        return self._append(message)
 
-    def reply(self, pieces: Pieces, now: float) -> Message:
-        """Append what the flows said, without what may not be kept."""
+    def reply(self, pieces: Pieces, now: float, text: str | None = None) -> Message:
+        """Append what the flows said, without what may not be kept; `text` is what the pieces
+        make, where that is known."""
         mask = self._mask()
         if mask is not None:
             pieces = [[mask.text(text), commit] for text, commit in pieces]
-        return self._append("assistant", plain(pieces), now, spans=_spans(pieces))
-
-    def _append(self, role: Any, text: str, at: float, **more: Any) -> Message:
+        if mask is not None or text is None:
+            text = plain(pieces)
         session = self._session
-        session.message_seq += 1
-        message = Message(session.message_seq, role, text, session.cursor.state.turn, at, **more)
+        seq = session.message_seq + 1
+        turn = session.cursor.state.turn
+        return self._append(Message(seq, "assistant", text, turn, now, _spans(pieces)))
+
+    def _append(self, message: Message) -> Message:
+        session = self._session
+        session.message_seq = message.seq
         session.messages.append(message)
         self.messages.append(message)
         return message
@@ -59,8 +70,12 @@ class Said:
     def seal(self) -> None:
         """The turn is over: take out of its messages what may not be kept."""
         mask = self._mask()
-        if mask is None and not any(message.pii for message in self.messages):
-            return
+        if mask is None:
+            for message in self.messages:
+                if message.pii:
+                    break
+            else:
+                return
         sealed = [_sealed(message, mask) for message in self.messages]
         if sealed != self.messages:
             self._session.messages[-len(sealed) :] = sealed

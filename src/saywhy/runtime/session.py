@@ -195,7 +195,8 @@ class Session:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Sensitive answers that running flows still hold: masked in whatever is recorded."""
-        return tuple(self.cursor.state.scopes["session"].get("secrets") or ())
+        secrets = self.cursor.state.scopes["session"].get("secrets")
+        return tuple(secrets) if secrets else ()
 
     @property
     def unknown(self) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from saywhy.chart.fork import rest_of
 from saywhy.chart.machine import (
     Ending,
     Language,
+    Record,
     Run,
     StepFailed,
     close_frames,
@@ -63,18 +64,18 @@ class TurnRun:
         self.flow: Cursor = session.cursor
         self.routing: Cursor = session.routing
         self.said = Said(session)
-        self.waited = bool(session.state.get(*outside.OPEN))
+        facts = session.state.scopes["session"]
+        self.waited = bool(facts.get(outside.OPEN[1]))
         """Whether people had something to decide before, as far as can be told."""
         self.moment = 0.0
         """What time it is for whoever says that it is time; our clock may be behind."""
-        self.due = session.state.get(*DUE)
+        self.due = facts.get(DUE[1], UNDEFINED)
         """What was due before. It changes when a turn ends, so a crash leaves it as it is."""
         self.agents = AgentNeeds(self)
         self.run = Run(
             machinery.charts,
             machinery.language,
-            # No method of this object: what holds its holder is left to the garbage collector.
-            partial(_record, machinery, recorder),
+            _recording(machinery, recorder),
             machinery.limits,
             machinery.clock.now(),
             (self.routing, self.flow),
@@ -101,16 +102,18 @@ class TurnRun:
             session.last_activity = active  # that of the user
         is_message = entry.decision is None and entry.timer is None
         message = self._note_message(entry).seq if is_message else 0
-        received = {
+        received: dict[str, Any] = {
             "text": entry.text,
             "message": message,
-            "cargo": FrozenDict({**changed, **(entry.cargo or {})}),
+            "cargo": FrozenDict({**changed, **entry.cargo} if entry.cargo else changed),
             "cargo_gone": gone,
             "start": entry.start,
             "chat": self._chat(),
-            **({"decision": entry.decision} if entry.decision else {}),
-            **({"timer": entry.timer} if entry.timer is not None else {}),
         }
+        if entry.decision:
+            received["decision"] = entry.decision
+        if entry.timer is not None:
+            received["timer"] = entry.timer
         open_frame(self.routing, self.machinery.routing, routing_call(received))
         await self._finish(self._route(None))
 
@@ -198,8 +201,9 @@ class TurnRun:
 
         It would only note that they rest, as their own last commit does.
         """
-        kept = self.session.state.get("turn", "dispatched") is UNDEFINED
-        return kept and need.name in ("answer", "start")
+        if need.name not in ("answer", "start"):
+            return False
+        return self.session.state.get("turn", "dispatched") is UNDEFINED
 
     async def _flow_need(self, need: Need, *, going_on: bool) -> Answer:
         """Do to the flows what routing asks for; the answer says how they rest."""
@@ -244,11 +248,14 @@ class TurnRun:
     def _words(self, args: Any) -> Answer | None:
         """The user's words for the frame that waits; a frame that waits for nothing just runs."""
         message = self.session.state.get("turn", "message")
-        if self.flow.top.waiting is None:
-            self.flow.top.data["input"] = [args["text"].strip(), message]
+        top = self.flow.top
+        if top.waiting is None:
+            top.data["input"] = [args["text"].strip(), message]
             return None
-        told = {name: args[name] for name in ("correction",) if name in args}
-        return Answer(args["text"], facts={"message": message, **told})
+        facts = {"message": message}
+        if "correction" in args:
+            facts["correction"] = args["correction"]
+        return Answer(args["text"], facts=facts)
 
     def _open(self, args: Any) -> None:
         chart = self.machinery.charts[args["chart"]]
@@ -393,7 +400,7 @@ class TurnRun:
         session.reply_message = 0
         turn = session.state.scopes["turn"]
         if response:
-            message = self.said.reply(turn["reply"], self.run.now)
+            message = self.said.reply(turn["reply"], self.run.now, response)
             session.reply_message = message.seq
             if message.text == response:  # else the real words stay with the turn
                 turn["reply"] = message.seq
@@ -414,21 +421,23 @@ class TurnRun:
     def _note_last_chat(self, response: str | None) -> None:
         """What no flow handled is remembered for the next detection. spec: flow-engine 1.2"""
         session = self.session
-        message = self.flow.state.get("turn", "message")
         if response is not None or session.cursor.frames:
             session.last_chat = {}
-        elif message is not UNDEFINED:
+            return
+        message = self.flow.state.get("turn", "message")
+        if message is not UNDEFINED:
             session.last_chat["user"] = message
 
     def _point_question(self, message: Message) -> None:
         """The open question points into the message that asked it."""
         if not self.flow.frames:
             return
-        question = self.flow.top.data.get("question")
+        data = self.flow.top.data
+        question = data.get("question")
         if isinstance(question, str) and question:
             start = message.text.rfind(question)
             if start >= 0:
-                self.flow.top.data["question"] = [message.seq, start, start + len(question)]
+                data["question"] = [message.seq, start, start + len(question)]
 
     def _as_execution_error(self, error: StepFailed | TooManySteps) -> FlowExecutionError:
         cause = error.error if isinstance(error, StepFailed) else error
@@ -445,12 +454,24 @@ class TurnRun:
         )
 
 
-def _record(machinery: Machinery, recorder: Recorder, commit: Commit) -> None:
-    """Keep a commit and log what it warns of."""
-    recorder(commit)
-    for warning in commit.warnings:
-        loud = commit.facts.get("error") == warning
-        (machinery.error if loud else machinery.warn)(recorder.redactor.text(warning))
+def _recording(machinery: Machinery, recorder: Recorder) -> Record:
+    """What keeps a commit and logs what it warns of.
+
+    No method of the run: what holds its holder is left to the garbage collector.
+    """
+    keep = recorder.keep
+
+    def record(commit: Commit) -> None:
+        keep(commit)
+        if commit.warnings:
+            _log(commit)
+
+    def _log(commit: Commit) -> None:
+        for warning in commit.warnings:
+            loud = commit.facts.get("error") == warning
+            (machinery.error if loud else machinery.warn)(recorder.redactor.text(warning))
+
+    return record
 
 
 def _newest(items: list[T], limit: int) -> list[T]:

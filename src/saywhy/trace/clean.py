@@ -15,20 +15,32 @@ from saywhy.values import FrozenDict, FrozenList, Key
 
 def is_clean(commit: Commit, names: SensitiveNames, limit: int) -> bool:
     """Whether, with no secret text known, nothing in the commit is to be masked or cut."""
+    # Nearly every value is a short text: looked at here, it costs no call.
     for op in commit.ops:
         value = op.value
-        if value is not None and (_is_named(op.key, names) or _left(value, names, limit) < 0):
+        if value is None:
+            continue
+        if type(value) is str:
+            if len(value) + 2 > limit:
+                return False
+        elif _left(value, names, limit) < 0:
+            return False
+        if _is_named(op.key, names):
             return False
     if commit.decision is not None and not _conditions(commit.decision.conditions, names, limit):
         return False
     asked, answered = commit.asked, commit.answered
     if asked is not None and asked.args and _left(asked.args, names, limit) < 0:
         return False
-    if answered is not None and (
-        _left(answered.value, names, limit) < 0
-        or (answered.facts and _left(answered.facts, names, limit) < 0)
-    ):
-        return False
+    if answered is not None:
+        value = answered.value
+        if type(value) is str:
+            if len(value) + 2 > limit:
+                return False
+        elif value is not None and _left(value, names, limit) < 0:
+            return False
+        if answered.facts and _left(answered.facts, names, limit) < 0:
+            return False
     for call in commit.calls:
         if _left(call.args, names, limit) < 0 or _left(call.value, names, limit) < 0:
             return False
@@ -46,10 +58,11 @@ def _conditions(conditions: tuple[Condition, ...], names: SensitiveNames, limit:
 
 
 def _is_named(key: Key, names: SensitiveNames) -> bool:
-    path = key[1:]
-    if names.harmless.issuperset(path):
-        return False
-    return any(part in names for part in path if isinstance(part, str))
+    harmless = names.harmless
+    for part in key[1:]:  # noqa: SIM110 - each write asks, and a generator costs more
+        if part not in harmless and isinstance(part, str) and part in names:
+            return True
+    return False
 
 
 _FLAT: Final = frozenset({int, float, bool, type(None)})
@@ -59,28 +72,29 @@ _FLAT: Final = frozenset({int, float, bool, type(None)})
 def _left(value: Any, names: SensitiveNames, left: int) -> int:
     """How much of the limit is left after a value; below 0 where a close look is needed."""
     kind = type(value)
-    if kind is str:
-        return left - len(value) - 2
     if kind is FrozenDict or kind is FrozenList:
         value = value.raw
         kind = type(value)
     if kind is dict:
         if names.harmless.issuperset(value):
-            left -= LONGEST_NOTED * len(value)
+            left -= (LONGEST_NOTED + 8) * len(value)
         elif any(name in names and gives_away(name, held) for name, held in value.items()):
             return -1
         else:
-            left -= sum(map(len, value))
+            left -= sum(map(len, value)) + 8 * len(value)
         value = value.values()
-    elif kind is not list and kind is not tuple:
-        return left - 8
-    left -= 8 * len(value)
+    elif kind is list or kind is tuple:
+        left -= 8 * len(value)
+    else:
+        return left - (len(value) + 2 if kind is str else 8)
     if left < 0:
         return -1
     for item in value:
         kind = type(item)
         if kind is str:
             left -= len(item)
+        elif kind is list and len(item) == 2 and type(item[0]) is str and type(item[1]) is int:
+            left -= len(item[0]) + 16  # a stretch of a reply, of which each question has some
         elif kind not in _FLAT:
             left = _left(item, names, left)
             if left < 0:

@@ -41,19 +41,20 @@ class Recorder:
         listeners: Iterable[Listener] = (),
     ) -> None:
         self.redactor = Redactor(policy, secrets)
+        self._generation = self.redactor.generation
         self._kept: list[Commit] = []
         self._listeners = list(listeners)
 
-    def __call__(self, commit: Commit) -> None:
+    def keep(self, commit: Commit) -> None:
         """Keep one commit."""
-        redactor = self.redactor
-        known = redactor.generation
-        kept = redactor.commit(commit)
-        if redactor.generation != known and self._kept:
-            self._kept = [redactor.commit(earlier) for earlier in self._kept]
+        kept = self.redactor.commit(commit)
+        if kept is not commit:  # else nothing was learnt from it
+            self._mask_again()
         self._kept.append(kept)
         if self._listeners:
             self._tell(kept)
+
+    __call__ = keep
 
     def listen(self, listener: Listener) -> None:
         """Hand every further commit to `listener` as well, masked, while the run goes on.
@@ -71,6 +72,13 @@ class Recorder:
     def kept(self) -> tuple[Commit, ...]:
         """The commits that were not taken yet."""
         return tuple(self._kept)
+
+    def _mask_again(self) -> None:
+        """Mask what is kept already, where secrets have been learnt since."""
+        redactor = self.redactor
+        if redactor.generation != self._generation:
+            self._generation = redactor.generation
+            self._kept = [redactor.commit(earlier) for earlier in self._kept]
 
     def _tell(self, commit: Commit) -> None:
         for listener in tuple(self._listeners):

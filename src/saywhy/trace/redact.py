@@ -82,7 +82,8 @@ class Redactor:
         self.numbers: set[str] = set()
         self.generation = 0
         """Grows whenever a secret is learnt."""
-        self.learn((*policy.secrets, *secrets))
+        if policy.secrets or secrets:
+            self.learn((*policy.secrets, *secrets))
 
     def learn(self, secrets: Iterable[str]) -> bool:
         """Mask these texts from now on. True when one of them is new."""
@@ -119,11 +120,12 @@ class Redactor:
 
         A commit that was masked or cut is tagged so, because nothing can be rebuilt from it.
         """
-        if self.policy.tools:
-            commit = hide_call(commit, self.policy.tools, MARK, REDACTED_TAG)
+        policy = self.policy
+        if policy.tools:
+            commit = hide_call(commit, policy.tools, MARK, REDACTED_TAG)
         if commit.secrets:
             self.learn(commit.secrets)
-        elif not self._exact and is_clean(commit, self.names, self.policy.max_value_bytes):
+        elif not self._exact and is_clean(commit, self.names, policy.max_value_bytes):
             return commit
         masking = _Masking(self)
         changes = masking.changes(commit)
