@@ -201,6 +201,7 @@ if TYPE_CHECKING:
     from saywhy.models.scripted import ScriptedModel
     from saywhy.runtime.agents.agent import Agent
     from saywhy.runtime.agents.conversation import Conversation
+    from saywhy.runtime.agents.flow_tool import flow_tool
     from saywhy.runtime.agents.fluent import AgentBuilder
     from saywhy.runtime.agents.result import AgentResult, Usage
     from saywhy.runtime.conversations import TurnReply
@@ -393,6 +394,7 @@ __all__ = [
     "evaluate_agent_instructions",
     "evaluate_instructions",
     "fact",
+    "flow_tool",
     "follow",
     "full_history",
     "gated_tools",
@@ -583,6 +585,7 @@ _HOMES = {
     "evaluate_agent_instructions": "saywhy.agent.instructions.agent_rule",
     "evaluate_instructions": "saywhy.agent.instructions.evaluate",
     "fact": "saywhy.agent.slots.injection",
+    "flow_tool": "saywhy.runtime.agents.flow_tool",
     "follow": "saywhy.agent.instructions.follow_up",
     "full_history": "saywhy.agent.slots.strategies",
     "gated_tools": "saywhy.agent.slots.offers",
