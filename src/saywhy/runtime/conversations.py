@@ -39,7 +39,7 @@ from saywhy.runtime.waiting import is_unknown, outbox_of, timers_of, waiting_of
 from saywhy.stores.encoding import decode as document_of
 from saywhy.stores.store import LEASE_SECONDS, Accepted, Claim, Store
 from saywhy.stores.timers import StoredTimer
-from saywhy.trace.record import Recorder, decode
+from saywhy.trace.record import decode
 from saywhy.trace.redact import Policy
 from saywhy.trace.trace import Trace
 from saywhy.values import dumps, loads_into, loads_raw
@@ -293,19 +293,19 @@ class Conversations:
         try:
             entry = Entry.from_json(claim.input)
             session = await self._open(claim)
-            recorder = Recorder(self.policy, secrets=session.secrets)
-            run = TurnRun(self.machinery, session, recorder, journal)
-            try:
-                if entry.role == "assistant":
-                    run.note_assistant(entry)
-                elif claim.turn_doc is not None:
-                    await run.resume(entry)
-                else:
-                    await run.take(entry)
-            except FlowExecutionError as error:
-                await self._fail_repaired(claim, run, journal, error)
-                raise
-            return await self._finish(claim, run, journal)
+            with self.machinery.watchers.recording(self.policy, session) as recorder:
+                run = TurnRun(self.machinery, session, recorder, journal)
+                try:
+                    if entry.role == "assistant":
+                        run.note_assistant(entry)
+                    elif claim.turn_doc is not None:
+                        await run.resume(entry)
+                    else:
+                        await run.take(entry)
+                except FlowExecutionError as error:
+                    await self._fail_repaired(claim, run, journal, error)
+                    raise
+                return await self._finish(claim, run, journal)
         except (Fenced, OutsideError, *LEFT_OPEN):
             raise
         except BaseException as error:

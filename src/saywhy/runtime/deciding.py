@@ -31,7 +31,6 @@ from saywhy.runtime.noted import message_of, noted_in
 from saywhy.runtime.session import Session
 from saywhy.runtime.turn import TurnRun
 from saywhy.tools.arguments import errors_in, plain, refusal
-from saywhy.trace.record import Recorder
 from saywhy.trace.redact import Policy
 from saywhy.values import UNDEFINED, freeze, iso_from_milliseconds, loads_raw
 
@@ -236,8 +235,8 @@ class Deciding:
     async def _decide_in(self, session: Session, entry: Entry) -> Session:
         session.check(self._machinery.charts)
         twin = session.copy()
-        recorder = Recorder(self._policy, secrets=twin.secrets)
-        await TurnRun(self._machinery, twin, recorder, NoJournal()).take(entry)
+        with self._machinery.watchers.recording(self._policy, twin) as recorder:
+            await TurnRun(self._machinery, twin, recorder, NoJournal()).take(entry)
         twin.version += 1
         return twin
 

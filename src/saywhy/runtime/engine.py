@@ -66,7 +66,6 @@ from saywhy.tools.limit import MemoryLimiter
 from saywhy.tools.registry import Registry
 from saywhy.tools.security import passed_one_time_code
 from saywhy.tools.tool import tool_from_definition
-from saywhy.trace.record import Recorder
 from saywhy.trace.redact import USUAL, Policy
 from saywhy.trace.trace import Trace
 from saywhy.values import FrozenDict, freeze
@@ -334,12 +333,12 @@ class Engine(Deciding, Detecting, Timing, Reporting, Watched):
         _must_be_session(session)
         session.check(self._machinery.charts)
         twin = session.copy()
-        recorder = Recorder(self._policy, secrets=twin.secrets)
-        run = TurnRun(self._machinery, twin, recorder, NoJournal())
-        if given.role == "assistant":
-            run.note_assistant(given)
-        else:
-            await run.take(given)
+        with self._machinery.watchers.recording(self._policy, twin) as recorder:
+            run = TurnRun(self._machinery, twin, recorder, NoJournal())
+            if given.role == "assistant":
+                run.note_assistant(given)
+            else:
+                await run.take(given)
         twin.version += 1
         return twin
 

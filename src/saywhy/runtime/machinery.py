@@ -14,6 +14,7 @@ from saywhy.clock import Clock
 from saywhy.flows.world import World
 from saywhy.runtime.apart import Apart
 from saywhy.runtime.models import Models
+from saywhy.runtime.watchers import Watchers
 from saywhy.tools.call import ToolAnswer
 from saywhy.tools.guards import Guards
 from saywhy.tools.http.client import HttpClient
@@ -95,5 +96,6 @@ class Machinery:
     """Whether cargo shows that the user has signed in; None: only the host can say so."""
     agents: Stages | None = None
     """What runs the charts of agents; None where there are none."""
+    watchers: Watchers = field(default_factory=Watchers)
     apart: Apart | None = None
     """Where flows run on when their expressions wait for other processes; None: where they are."""

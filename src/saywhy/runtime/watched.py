@@ -1,4 +1,4 @@
-"""What a host may turn on and off of what an engine tells of itself while it runs."""
+"""What an engine tells of itself while it runs: whom, and how much of it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,23 @@ from typing import Any
 
 from saywhy.runtime.diagnostics import Diagnostics
 from saywhy.runtime.log import Log
+from saywhy.runtime.machinery import Machinery
 
 
 class Watched:
-    """The part of an engine that says where its log goes, and how much of it there is."""
+    """The part of an engine that says where its log goes, and who listens to its turns."""
 
     diagnostics: Diagnostics
     _log: Log
+    _machinery: Machinery
+
+    def watch(self, recorder: Any) -> None:
+        """Have `recorder` told of every turn from now on, while it goes on.
+
+        A recorder of agents hears of the agents of this engine as if each ran alone;
+        `OpenTelemetry` sends spans of flows as well. Raises `CallerError` for anything else.
+        """
+        self._machinery.watchers.add(recorder)
 
     @property
     def logger(self) -> Any:

@@ -115,20 +115,24 @@ class Spans:
         content: bool = False,
         conversation_id: str = "",
         provider: str = "",
+        loops: Loops | None = None,
     ) -> None:
+        """`loops` are those that earlier turns have left open."""
         self.watcher = watcher
         self.content = content
         self.about: Attributes = {}
         if conversation_id:
             self.about["gen_ai.conversation.id"] = conversation_id
         self.provider = {"gen_ai.provider.name": provider} if provider else {}
-        self._loops = Loops()
+        self._loops = Loops() if loops is None else loops
         self._count = 0
         self._turn: tuple[int, Span] | None = None
         """The turn of an engine."""
         self._frames: dict[int, Span] = {}
         self._models: dict[int, Span] = {}
         self._tools: list[_Call] = []
+        self._errors: dict[int, str] = {}
+        """By frame: the kind of its newest failure."""
         self._at = 0.0
 
     # ------------------------------------------------------------ in the order of the commits
@@ -141,6 +145,8 @@ class Spans:
         loop = self._loops.take(commit)
         self._place(commit)
         self._answer(commit, loop)
+        if commit.error:
+            self._errors.setdefault(commit.frame, commit.error_name or "error")
         self._step(commit, loop)
         self._ask(commit, loop)
         if commit.phase == "closed":
@@ -161,6 +167,7 @@ class Spans:
         if self._turn is not None:
             self._end(self._turn[1])
             self._turn = None
+        self._errors.clear()
 
     # ------------------------------------------------------------ frames
 
@@ -208,9 +215,9 @@ class Spans:
         frame = commit.frame
         loop_over = frame in self._frames and self._frames[frame].name.startswith("invoke_agent")
         how = commit.facts.get("how")
-        error = ""
-        if how in ("failed", "cancelled"):
-            error = commit.error_name or str(how)
+        failure = self._errors.pop(frame, "")
+        error = (failure if how == "failed" else "") or str(how)
+        error = error if how in ("failed", "cancelled") else ""
         for call in [one for one in self._tools if one.frame == frame or loop_over]:
             call.error = call.error or (error if call.over is None else "")
             self._end_call(call)
@@ -305,6 +312,8 @@ class Spans:
         if self.content and not answered.error:
             span.attributes |= called_content(answered.value)
         error = str(answered.facts.get("code") or "error") if answered.error else ""
+        if error:
+            self._errors[commit.frame] = error
         self._end(span, error)
 
     def _begin_call(

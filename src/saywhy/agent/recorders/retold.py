@@ -2,7 +2,7 @@
 
 It takes commits one by one, so that it can also listen to runs that nobody tells recorders of: the
 agents of an engine. Loops of agents are known by what their first step writes, wherever they are
-mounted. The id of a conversation is in no record, and is empty here.
+mounted. The id of a conversation is in no record: who hands in the commits may know it.
 """
 
 from __future__ import annotations
@@ -53,14 +53,19 @@ class RecordedError(Exception):
 def replay(record: Iterable[Commit], recorder: Any) -> None:
     """Tell `recorder` what a record holds. A hook that raises is logged, as it is live."""
     for name, event in hooks_in(record):
-        hook = getattr(recorder, name, None)
-        if hook is None:
-            continue
-        try:
-            _BESIDE.ask(partial(hook, event), _nothing)
-        except Exception:
-            who = type(recorder).__name__
-            _LOG.exception("recorder %s raised in %s; it is told the rest", who, name)
+        tell(recorder, name, event)
+
+
+def tell(recorder: Any, name: str, event: HookEvent) -> None:
+    """Call a hook of `recorder`, if it has it. One that raises is logged."""
+    hook = getattr(recorder, name, None)
+    if hook is None:
+        return
+    try:
+        _BESIDE.ask(partial(hook, event), _nothing)
+    except Exception:
+        who = type(recorder).__name__
+        _LOG.exception("recorder %s raised in %s; it is told the rest", who, name)
 
 
 def _nothing(given: Any) -> None:
@@ -84,16 +89,17 @@ class Retelling:
     def __init__(self) -> None:
         self.loops = Loops()
 
-    def take(self, commit: Commit) -> list[Told]:
+    def take(self, commit: Commit, conversation_id: str = "") -> list[Told]:
         """What this step tells."""
         loop = self.loops.take(commit)
         if loop is None:
             return []
-        return list(_told(commit, loop))
+        return list(_told(commit, loop, conversation_id))
 
 
-def _told(commit: Commit, loop: LoopState) -> Iterator[Told]:
+def _told(commit: Commit, loop: LoopState, conversation_id: str) -> Iterator[Told]:
     about: dict[str, Any] = {"turn_number": commit.turn, "run_id": loop.text("runId")}
+    about["conversation_id"] = conversation_id
     if loop.began == commit.seq:
         yield "on_turn_start", TurnStarted(message=loop.text("userMessage"), **about)
     blocked = commit.facts.get("blocked")

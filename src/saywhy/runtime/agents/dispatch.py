@@ -15,6 +15,8 @@ from inspect import isawaitable
 from typing import Any
 
 from saywhy.agent.hooks import HookEvent
+from saywhy.agent.recorders.watching import Listener
+from saywhy.chart.commit import Commit
 
 
 class Dispatch:
@@ -27,6 +29,19 @@ class Dispatch:
     def recorders(self) -> tuple[Any, ...]:
         """Who is told."""
         return tuple(backlog.recorder for backlog in self._backlogs)
+
+    def listeners(self, conversation_id: str, before: Iterable[Commit]) -> list[Listener]:
+        """Those who want to hear the steps of a run themselves. `before` are those it has done."""
+        found: list[Listener] = []
+        for recorder in self.recorders:
+            try:
+                watch = getattr(recorder, "watch_run", None)
+                if watch is not None:
+                    found.append(watch(conversation_id, before))
+            except Exception:
+                name = type(recorder).__name__
+                _LOG.exception("recorder %s raised in watch_run; the run goes on", name)
+        return found
 
     def tell(self, hook: str, event: HookEvent) -> None:
         """Call the hook of every recorder that has it."""

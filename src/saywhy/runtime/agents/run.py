@@ -28,6 +28,7 @@ from saywhy.runtime.agents.kept import EMPTY, Kept, Paused
 from saywhy.runtime.agents.resting import answer_to, question_of, round_of, waiting
 from saywhy.runtime.agents.result import AgentResult, Usage
 from saywhy.runtime.agents.telling import About, Telling
+from saywhy.runtime.watchers import close
 from saywhy.trace.record import Recorder
 from saywhy.trace.trace import Trace
 from saywhy.values import FrozenDict, FrozenList, freeze
@@ -89,7 +90,9 @@ class AgentRun:
         self.telling = Telling(about, agent.dispatch, given.on_event, used)
         if self.resumed is not None:
             self.telling.go_on(*round_of(self.resumed.cursor))
-        self.recorder = Recorder(agent.redact)
+        earlier = self.resumed.commits if self.resumed is not None else ()
+        self.listeners = agent.dispatch.listeners(kept.id, earlier)
+        self.recorder = Recorder(agent.redact, listeners=self.listeners)
         self.result: AgentResult | None = None
         self._come_to: Result | None = None
         self._last = 0
@@ -101,7 +104,11 @@ class AgentRun:
         given = self.given
         token = CancelToken(timeout=given.timeout, clock=self.agent.clock, parent=given.signal)
         self.telling.begin(self._words(), resumed=self.resumed is not None)
-        come_to = self._come_to = await self._driven(token)
+        try:
+            come_to = self._come_to = await self._driven(token)
+        finally:
+            for listener in self.listeners:
+                close(listener)
         result = self.result = self._result_of(come_to)
         await self.telling.end(result)
         return result, self._kept_after(come_to, result)

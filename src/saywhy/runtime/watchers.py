@@ -1,0 +1,64 @@
+"""Who listens to the turns of an engine: recorders, and what sends spans on.
+
+Listeners hear each step as it is kept, masked. What they raise is logged and reaches no turn.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from saywhy.agent.recorders.watching import Listener, Watching
+from saywhy.trace.record import Recorder
+from saywhy.trace.redact import Policy
+
+if TYPE_CHECKING:
+    from saywhy.runtime.session import Session
+
+
+class Watchers:
+    """The listeners of one engine."""
+
+    def __init__(self) -> None:
+        self._watching: list[Watching] = []
+
+    def add(self, recorder: Any) -> None:
+        """Have `recorder` told of every turn from now on. Raises `CallerError` for what is none."""
+        self._watching.append(Watching(recorder))
+
+    @contextmanager
+    def recording(self, policy: Policy, session: Session) -> Generator[Recorder, None, None]:
+        """The record of one turn, which is over in the end."""
+        recorder = Recorder(policy, secrets=session.secrets)
+        listeners = list(self._listeners(session.session_id)) if self._watching else []
+        for listener in listeners:
+            recorder.listen(listener)
+        try:
+            yield recorder
+        finally:
+            for listener in listeners:
+                close(listener)
+
+    def _listeners(self, conversation_id: str) -> Iterator[Listener]:
+        for watching in self._watching:
+            try:
+                yield watching.watch_run(conversation_id)
+            except Exception:
+                name = type(watching.recorder).__name__
+                _LOG.exception("%s raised at the beginning of a turn; the turn goes on", name)
+
+
+def close(listener: Any) -> None:
+    """Tell a listener that the run is over, if it wants to know."""
+    end = getattr(listener, "close", None)
+    if end is None:
+        return
+    try:
+        end()
+    except Exception:
+        _LOG.exception("a listener raised at the end of a run")
+
+
+_LOG: Final = logging.getLogger("saywhy")
