@@ -421,3 +421,12 @@ def test_a_view_kept_past_its_stage_raises(failure: Any) -> None:
     error = failure(b, state={"list": [1]})
     assert isinstance(error, CallerError)
     assert str(error) == "a view of the state was used after its stage first was over"
+
+
+def test_what_a_fresh_stage_writes_is_not_compared(run: Any) -> None:
+    """A write of the value that was there is one all the same, where the author wants it so."""
+    b = Builder("fresh")
+    for name, fresh in (("first", False), ("same", False), ("again", True)):
+        b.stage(id=name, fresh=fresh)(put("value", [1]))
+    writes = [len(commit.ops) for commit in run(b).commits if commit.phase == "enter"]
+    assert writes == [1, 0, 1]

@@ -66,6 +66,7 @@ class Script:
         retry: Mapping[str, Any] | None = None,
         effect: Effect = "repeatable",
         on_error: Literal["discard", "commit"] = "discard",
+        fresh: bool = False,
     ) -> Callable[[F], F]: ...
 
     def stage(self, function: Any = None, /, **options: Any) -> Any:
@@ -75,7 +76,9 @@ class Script:
         `retry` is `{"attempts": 3, "backoff": 0.2, "on": (TimeoutError,)}`: `backoff` in seconds,
         a number, a list, or a function of the attempt; `on` may be a function of the error as well.
         `on_error="commit"` keeps what a stage wrote before it raised. `effect` says what running it
-        again would do, should a crash leave open whether it was run.
+        again would do, should a crash leave open whether it was run. With `fresh` what it writes is
+        not compared with what was there, to leave out what changes nothing: for stages that run
+        often and always write something new.
         """
 
         def declare(function: Any) -> Any:

@@ -133,6 +133,8 @@ class Plan:
     allowed: frozenset[str] | None
     notes_decision: bool
     tags: tuple[str, ...]
+    is_fresh: bool
+    """What it writes differs from before; nothing is compared to find out."""
     errors_as_data: bool
     """The second half is given the whole answer, an error included."""
     over: Over
@@ -166,6 +168,7 @@ class Plan:
             frozenset(names) if names is not None else None,
             bool(chart.meta.get("loops")),
             tuple(spec.get("tags", ())),
+            bool(spec.get("fresh")),
             spec.get("errors") == "data" and node.kind == "pausable",
             Over(node.id),
         )

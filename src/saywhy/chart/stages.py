@@ -108,7 +108,7 @@ class Stages:
         finally:
             sight.scope = plan.over  # type: ignore[assignment]
         ops = scope.ops
-        if ops and (len(ops) > 1 or type(ops[0].value) not in SCALARS):
+        if ops and not plan.is_fresh and (len(ops) > 1 or type(ops[0].value) not in SCALARS):
             keep_net(scope)  # of a single scalar the view has seen already that it is new
         if plan.straight and sight.stop is None and not scope.data and not scope.frame.data:
             return plan.straight

@@ -54,7 +54,8 @@ class Slot:
             function = self.built.functions[f"{chart.id}/{node.id}"]
             around = self.instead.get(node.id)
             function = around(function) if around else function
-            script.stage(id=node.id, name=node.name, describe=node.describe)(function)
+            stage = script.stage(id=node.id, name=node.name, describe=node.describe, fresh=True)
+            stage(function)
 
 
 def slots_of(config: AgentLoopConfig, box: Toolbox, minters: Minters) -> dict[str, Slot]:
