@@ -30,7 +30,7 @@ from saywhy.flows.due import DUE, note_due
 from saywhy.flows.frames import OUTCOME
 from saywhy.flows.turn import routing_call
 from saywhy.messages import Message
-from saywhy.runtime.agents.needs import AgentNeeds, first_open
+from saywhy.runtime.agents.needs import KINDS, answer_agent, first_open
 from saywhy.runtime.calls import call_for, reconcile_for
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.functions import answer_function
@@ -71,7 +71,8 @@ class TurnRun:
         """What time it is for whoever says that it is time; our clock may be behind."""
         self.due = facts.get(DUE[1], UNDEFINED)
         """What was due before. It changes when a turn ends, so a crash leaves it as it is."""
-        self.agents = AgentNeeds(self)
+        self.kept: dict[Any, Any] | None = None
+        """What answerers of agents want to find again later in the turn."""
         self.run = Run(
             machinery.charts,
             machinery.language,
@@ -304,8 +305,8 @@ class TurnRun:
         return await self._answer_one(need, resumed=resumed)
 
     async def _answer_one(self, need: Need, *, resumed: bool = False) -> Answer:
-        if self.machinery.agents is not None and need.kind in AgentNeeds.KINDS:
-            answer = await self.agents.answer(need)
+        if self.machinery.agents is not None and need.kind in KINDS:
+            answer = await answer_agent(self, need)
             if answer is not None:
                 return answer
         match need.kind:

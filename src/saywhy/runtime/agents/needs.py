@@ -23,47 +23,42 @@ if TYPE_CHECKING:
     from saywhy.runtime.turn import TurnRun
 
 
-class AgentNeeds:
-    """Answers for the agents of one turn."""
+KINDS: Final = frozenset({"model", "tool", "task"})
+"""Kinds of needs that charts of agents have, besides those of every chart."""
 
-    KINDS: Final = frozenset({"model", "tool", "task"})
 
-    def __init__(self, run: TurnRun) -> None:
-        self.run = run
-        self._kept: dict[Any, Any] = {}
+async def answer_agent(run: TurnRun, need: Need) -> Answer | None:
+    """The answer to what an agent asks; None where no agent asks, or it has nobody to ask."""
+    if need.kind == "task":
+        return await run.journal.waiting(partial(_task, run, need))
+    machinery = run.machinery
+    assert machinery.agents is not None, "asked only where there are agents"
+    if run.kept is None:
+        run.kept = {}
+    running = Running(run.flow, machinery.charts, {}, machinery.clock, watched=True, kept=run.kept)
+    answerer = brought_answerer(running, machinery.agents, need)
+    if answerer is None:
+        return None
 
-    async def answer(self, need: Need) -> Answer | None:
-        """The answer; None where no agent asks, or it has nobody to ask."""
-        run = self.run
-        if need.kind == "task":
-            return await run.journal.waiting(partial(self._task, need))
-        machinery = run.machinery
-        assert machinery.agents is not None, "asked only where there are agents"
-        running = Running(
-            run.flow, machinery.charts, {}, machinery.clock, watched=True, kept=self._kept
-        )
-        answerer = brought_answerer(running, machinery.agents, need)
-        if answerer is None:
-            return None
+    async def call() -> ToolAnswer:
+        return _stored(await answerer(need, _unheard))
 
-        async def call() -> ToolAnswer:
-            return _stored(await answerer(need, _unheard))
+    made = await run.journal.around(run, need, run.session.state.seq, key_of(run), call)
+    await run.journal.keep()
+    return _answered(made)
 
-        made = await run.journal.around(run, need, run.session.state.seq, key_of(run), call)
-        await run.journal.keep()
-        return _answered(made)
 
-    async def _task(self, need: Need) -> Answer:
-        machinery, now = self.run.machinery, self.run.run.now
-        assert machinery.agents is not None, "asked only where there are agents"
-        return await run_task(machinery.agents, machinery.charts, self.run.flow, need, now=now)
+async def _task(run: TurnRun, need: Need) -> Answer:
+    machinery, now = run.machinery, run.run.now
+    assert machinery.agents is not None, "asked only where there are agents"
+    return await run_task(machinery.agents, machinery.charts, run.flow, need, now=now)
 
 
 def _unheard(kind: str, data: Any = None) -> None:
     """Nobody looks at the screen of a turn."""
 
 
-ANSWERED: Final = AgentNeeds.KINDS | {"function", "timer", "reconcile"}
+ANSWERED: Final = KINDS | {"function", "timer", "reconcile"}
 
 
 def first_open(need: Need) -> tuple[Path, Need]:
@@ -98,4 +93,4 @@ def _answered(made: ToolAnswer) -> Answer:
     return Answer(seal(told["value"]), told["error"], told["name"], facts)
 
 
-__all__ = ["AgentNeeds", "first_open"]
+__all__ = ["KINDS", "answer_agent", "first_open"]
