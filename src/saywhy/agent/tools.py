@@ -54,13 +54,15 @@ class ChartRun:
     """A chart that carries out the calls of a tool, in the same run: a flow, another agent."""
 
     chart: str
-    """Digest, id or name."""
+    """Digest, id or name; that of one that comes along is only known once it is built."""
     reply: Callable[[Any], ToolReply]
     """What the value it returned comes to for the model."""
     given: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
     """The arguments of a call → what the chart is given."""
-    built: Built | None = None
-    """The chart itself, where it comes along; None: whoever runs the agent has it."""
+    build: Callable[[str], Built] | None = None
+    """An id → the chart, where it comes along; None: whoever runs the agent has it."""
+    failure: Callable[[str], ToolReply] | None = field(default=None, kw_only=True)
+    """What the model reads of its failure; None: what it reads of any tool's."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -94,7 +94,7 @@ def build_agent_loop(
     if keeps:
         parts.commit_memory(chart)
     chart.loop_to(_back(config, has_instructions), max_iter=MOST_PASSES)
-    built = chart.build()
+    built = chart.build().beside(parts.box.inner)
     if capture_spec:
         return AgentLoopResult(built, parts.calls, spec_of(built.chart))
     return AgentLoopBuild(built, parts.calls)

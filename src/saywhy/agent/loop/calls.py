@@ -19,7 +19,7 @@ from saywhy.agent.instructions.inject import InstructionInjectionResult, process
 from saywhy.agent.instructions.pending import pending_of
 from saywhy.agent.instructions.rule import LLMInstruction
 from saywhy.agent.loop.config import AgentLoopConfig
-from saywhy.agent.loop.state import NOTHING, append, glance, look, tell, write
+from saywhy.agent.loop.state import NOTHING, append, given, glance, look, tell, write
 from saywhy.agent.loop.toolbox import Toolbox
 from saywhy.agent.tool_input import InputCheck, InputError, validate_tool_input
 from saywhy.agent.tool_reply import (
@@ -90,7 +90,7 @@ class ToolCalls:
             return invalid_input(tool.id, check)
         run = self._run_of(tool)
         if run is not None:
-            return Invoke(run.chart, run.given(arguments))
+            return Invoke(run.chart, {**run.given(arguments), **_of_the_run(s, run, tool)})
         if tool.asks_human:
             question = str(arguments.get("question", ""))
             asked = FrozenDict({"question": question, "toolCallId": call["id"]})
@@ -104,18 +104,23 @@ class ToolCalls:
     def _run_of(self, tool: AgentTool) -> ChartRun | None:
         """The chart that carries its calls out, where there is one."""
         carried_by = self.config.carried_by
-        return tool.runs or (carried_by(tool) if carried_by is not None else None)
+        own = self.box.run_of(tool)
+        return own or (carried_by(tool) if carried_by is not None else None)
 
     # ------------------------------------------------------------ after
 
     def reply_of(self, s: Any, call: Call, answer: Answer) -> ToolReply:
         """What came of a call that `begin` asked for."""
         asked = sight_of(s).scope.asked
-        if asked is None or asked.kind != "call" or answer.error is not None:
+        if asked is None or asked.kind != "call":
             return reply_from(answer)
         tool = self.found(s, call["name"])
         run = self._run_of(tool) if isinstance(tool, AgentTool) else None
-        return reply_from(answer) if run is None else run.reply(answer.value)
+        if run is None or (answer.error is not None and run.failure is None):
+            return reply_from(answer)
+        if answer.error is not None and run.failure is not None:
+            return run.failure(answer.error)
+        return run.reply(answer.value)
 
     def settle(self, s: Any, call: Call, reply: ToolReply, latency_ms: float = 0) -> Any:
         """The message for the model; what the rules make of the reply is done and told."""
@@ -206,6 +211,17 @@ class ToolCalls:
         if pending is not None and glance(s, "strictFollowUp") is None:
             write(s, "strictFollowUp", pending.to_value())
             self.strict = StrictFollowUpResult(pending.follow_up, pending.source_tool_id)
+
+
+def _of_the_run(s: Any, run: ChartRun, tool: AgentTool) -> dict[str, Any]:
+    """What a chart that comes along is told of the run that it is a part of."""
+    if run.build is None:
+        return {}
+    told = {"runId": glance(s, "runId"), "turnNumber": glance(s, "turnNumber")}
+    conversation = given(s, "conversationId")
+    if conversation:
+        told["conversationId"] = f"{conversation}/{tool.id}"
+    return {name: value for name, value in told.items() if value}
 
 
 def _checked(call: Call, tool: AgentTool) -> InputCheck:

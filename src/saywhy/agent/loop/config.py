@@ -14,6 +14,7 @@ from saywhy.agent.instructions.render import InstructionTemplate
 from saywhy.agent.instructions.rule import InstructionOverride
 from saywhy.agent.slots.injection import Injection
 from saywhy.agent.tools import AgentTool, ChartRun
+from saywhy.chart.commit import Decision
 from saywhy.errors import DefinitionError, Problem
 from saywhy.values import FrozenDict
 
@@ -48,6 +49,8 @@ class RoutingBranch:
     content: Any = None
     lazy: bool = False
     ends: bool = False
+    round: bool = False
+    """It is a round of tools, whatever its id."""
     inputs: Any = None
     """What a chart is given; None: it sees the variables of the loop."""
     outputs: Any = None
@@ -59,11 +62,11 @@ class RoutingBranch:
 class RoutingConfig:
     """How a loop goes on after an answer, instead of to the tools or to the end.
 
-    `decider` is given the state and gives the id of a branch. The limit on rounds comes first, and
-    leads to `default_branch`.
+    `decider` is given the state and gives the id of a branch, or a `Decision` with its evidence.
+    The limit on rounds comes first, and leads to `default_branch`.
     """
 
-    decider: Callable[[Any], str]
+    decider: Callable[[Any], str | Decision]
     branches: Sequence[RoutingBranch]
     default_branch: str
     decider_name: str = "RouteResponse"
@@ -132,6 +135,8 @@ class AgentLoopConfig:
     carried_by: Callable[[AgentTool], ChartRun | None] | None = None
     """A chart of the host's that carries out the calls of a tool, questions to people included."""
     routing: RoutingConfig | None = None
+    tool_calls: Callable[..., Any] | None = None
+    """Makes what makes the calls, of this and the tools; None: `ToolCalls`."""
     get_run_id: Callable[[], str | None] | None = None
     """The id of the run about to be made, where the run is given none. Without, no receipts."""
     secret_salt: str | bytes | None = None

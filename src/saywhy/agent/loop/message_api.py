@@ -57,7 +57,7 @@ def build_message_api_chart(
         _agent(parts, chart)
     else:
         _one_call(parts, chart)
-    built = chart.build()
+    built = chart.build().beside(parts.box.inner)
     for recorder in structure_recorders:
         replay(built, recorder)
     return built
@@ -118,7 +118,7 @@ def _context(parts: Parts, chart: Builder, slots: tuple[str, ...]) -> None:
     describe = "Choose which slots are filled anew"
     takes = [name for slot in slots for name in parts.slots[slot].outputs]
     choice = chart.selector(
-        chooser.choose, id=CONTEXT, name="Context", describe=describe, takes=takes
+        chooser.choose, id=CONTEXT, name="Context", describe=describe, takes=takes, fresh=True
     )
     for slot in slots:
         parts.slots[slot].fill(choice.branch(slot))

@@ -36,7 +36,7 @@ class Parts:
         self.config = config
         self.book = RuleBook(config.instructions)
         self.box = Toolbox(config, self.book)
-        self.calls = ToolCalls(config, self.box)
+        self.calls: ToolCalls = (config.tool_calls or ToolCalls)(config, self.box)
         self.answers = ToolAnswers(config, self.box)
         self.seeding = Seeding(config, options, self.calls)
         self.minters = Minters(secret_salt=config.secret_salt, strict_labels=config.strict_labels)
@@ -94,6 +94,7 @@ class Parts:
             describe="Ask the model",
             asks="model",
             errors="data",
+            fresh=True,
             answers=model_answers(self.config),
         )
         stage.resume(calling.second)
@@ -114,7 +115,10 @@ class Parts:
                 describe=routing.description,
             )
             for branch in routing.branches:
-                self._own_branch(choice, branch, back, finish)
+                # With a way back for all others, those that end meet behind the choice.
+                self._own_branch(choice, branch, back, None if back else finish)
+            if back:
+                finish(chart)
             return
         describe = "Route to the tools or to the end"
         choice = chart.decider(decide_route, id=id, name="RouteResponse", describe=describe)
@@ -124,13 +128,13 @@ class Parts:
             tools.loop_to(back, max_iter=MOST_PASSES)
         finish(choice.branch(FINAL))
 
-    def _tools(self, script: Script, *, mounted: bool) -> None:
+    def _tools(self, script: Script, *, mounted: bool, id: str = TOOLS) -> None:
         """A round of tools: a sub-chart, or its stages in the loop itself, at half the cost."""
         if not mounted:
             into = "messages"
             made = Round(self.calls, into)
             concurrency = self.config.tool_concurrency
-            add_round(script, made, self.answers, TOOLS, concurrency=concurrency)
+            add_round(script, made, self.answers, id, concurrency=concurrency)
             return
         built = build_tool_calls(
             self.calls,
@@ -140,10 +144,14 @@ class Parts:
         )
         outputs = {name: name for name in OUTPUTS} | {"messages": APART}
         merge: dict[str, Any] = {"messages": Merge.APPEND}
-        script.mount(built, id=TOOLS, name="ExecuteTools", over=True, outputs=outputs, merge=merge)
+        script.mount(built, id=id, name="ExecuteTools", over=True, outputs=outputs, merge=merge)
 
     def _own_branch(
-        self, choice: Choice, branch: RoutingBranch, back: str, finish: Callable[[Script], None]
+        self,
+        choice: Choice,
+        branch: RoutingBranch,
+        back: str,
+        finish: Callable[[Script], None] | None,
     ) -> None:
         content = branch.content() if branch.lazy else branch.content
         script = choice.branch(branch.id)
@@ -158,10 +166,11 @@ class Parts:
             )
         elif content is not None:
             script.stage(id=branch.id)(content)
-        elif branch.id == TOOLS:
-            self._tools(script, mounted=not back)
+        elif branch.round or branch.id == TOOLS:
+            self._tools(script, mounted=not back, id=branch.id)
         if branch.ends:
-            finish(script)
+            if finish is not None:
+                finish(script)
         elif back:
             script.loop_to(back, max_iter=MOST_PASSES)
 

@@ -49,10 +49,13 @@ def add_round(
     """Put the stages of a round on a line."""
     if concurrency > 1:
         ahead = _Ahead(made.calls)
+        own = "" if id in (MOUNT, STAGE) else f"{id}-"
         side = chart.for_each(
-            ahead.items, id="call-tools", max_branches=MOST_CALLS, into="toolReplies"
+            ahead.items, id=f"{own}call-tools", max_branches=MOST_CALLS, into="toolReplies"
         )
-        call = side.pausable(ahead.ask, id="call-tool", asks="tool", errors="data", answers=answers)
+        call = side.pausable(
+            ahead.ask, id=f"{own}call-tool", asks="tool", errors="data", answers=answers
+        )
         call.resume(ahead.take)
     stage = chart.pausable(
         made.first,
@@ -61,6 +64,7 @@ def add_round(
         describe="Execute tool calls and append what they came to",
         asks="tool",
         errors="data",
+        fresh=True,
         answers=answers,
     )
     stage.resume(made.second)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from saywhy.agent.instructions.book import RuleBook
@@ -11,7 +12,8 @@ from saywhy.agent.instructions.rule import LLMInstruction
 from saywhy.agent.loop.config import AgentLoopConfig
 from saywhy.agent.slots.offers import ToolProvider, tools_of
 from saywhy.agent.tool_reply import ToolReply
-from saywhy.agent.tools import AgentTool, ToolRegistry
+from saywhy.agent.tools import AgentTool, ChartRun, ToolRegistry, agent_tool
+from saywhy.chart.built import Built
 from saywhy.values import FrozenList, raw
 
 Lookup = Callable[[str], Any]
@@ -32,6 +34,12 @@ class Toolbox:
         )
         """The registered tools as a model is shown them."""
         self.asks_people = any(tool.asks_human for tool in self.registry)
+        self.inner: list[Built] = []
+        """The charts that come along with tools."""
+        self._runs: dict[ChartRun, ChartRun] = {}
+        brought = (agent_tool(tool) for rule in book.instructions for tool in rule.tools)
+        for tool in (*self.registry, *brought):
+            self._bring(tool, config.id)
         self._overrides = config.overrides
         self._rules: dict[AgentTool, tuple[LLMInstruction, ...]] = {}
 
@@ -59,6 +67,22 @@ class Toolbox:
             if found is not None:
                 return found
         return reply
+
+    def _bring(self, tool: AgentTool, inside: str) -> None:
+        """Build the chart that carries out the calls of a tool, if it comes along."""
+        run = tool.runs
+        if run is not None and run.build is not None and run not in self._runs:
+            built = run.build(f"{inside}/tool/{tool.id}")
+            self.inner.append(built)
+            self._runs[run] = replace(run, chart=built.chart.digest)
+
+    def run_of(self, tool: AgentTool) -> ChartRun | None:
+        """The chart that carries out the calls of a tool.
+
+        None for one whose chart was not there when this was built: its function does.
+        """
+        run = tool.runs
+        return run if run is None or run.build is None else self._runs.get(run)
 
     def rules_of(self, tool: AgentTool) -> tuple[LLMInstruction, ...]:
         """The rules about a tool's results, as the overrides leave them."""

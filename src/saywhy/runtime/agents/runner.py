@@ -6,10 +6,12 @@ is a chart, so they nest in one another with one record; how they do stands in `
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import re
 import uuid
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar, Unpack, cast
 
 from saywhy.agent.events import AgentEvent
 from saywhy.agent.loop.build import spec_of
@@ -17,6 +19,8 @@ from saywhy.agent.runners.part import Part
 from saywhy.chart.built import Built, Result
 from saywhy.chart.model import Chart
 from saywhy.clock import Clock, SystemClock
+from saywhy.errors import CallerError
+from saywhy.models.asked import asked_model
 from saywhy.models.chat import Content
 from saywhy.runtime.agents.conversation import Conversation
 from saywhy.runtime.agents.dispatch import Dispatch
@@ -48,7 +52,7 @@ def random_id() -> str:
 class Runner(Generic[R]):
     """Something that answers a message. `built_as` gives its chart, to be part of another one."""
 
-    keeps_history: ClassVar[bool] = False
+    keeps_history: bool = False
     """Whether a run goes on with what was said in those before."""
 
     def __init__(
@@ -95,6 +99,27 @@ class Runner(Generic[R]):
         return Part(id, self.built_as, description, self.keeps_history)
 
     # ------------------------------------------------------------ what all have
+
+    def asking(self, model: Any = None, *, streaming: bool | None = None) -> Self:
+        """The same with another model, with `streaming` asked for pieces or not.
+
+        This one and its conversations stay as they are. Raises `CallerError` where it is made of
+        several runners, which have models of their own.
+        """
+        definition: Any = getattr(self, "definition", None)
+        if definition is None:
+            raise CallerError(
+                f'"{self.name}" has no model of its own: it is made of other runners',
+                hint="give those their models where they are made",
+            )
+        made: Any = copy.copy(self)
+        if model is not None:
+            made.model = asked_model(model)
+        if streaming is not None:
+            made.definition = dataclasses.replace(definition, streaming=streaming)
+        made.built = made.built_as(self.chart.id)
+        made._default = made.conversation(self._default.id)
+        return made
 
     @property
     def chart(self) -> Chart:
