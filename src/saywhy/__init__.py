@@ -91,6 +91,9 @@ if TYPE_CHECKING:
         served_all,
         served_at,
     )
+    from saywhy.agent.runners.parallel import BranchResult
+    from saywhy.agent.runners.repeat import Round
+    from saywhy.agent.runners.swarm import Delegated
     from saywhy.agent.slots.context import SlotContext
     from saywhy.agent.slots.injected import (
         BudgetPressure,
@@ -192,18 +195,29 @@ if TYPE_CHECKING:
     from saywhy.models.replay import ReplayModel
     from saywhy.models.resilience.budget import Budget
     from saywhy.models.resilience.budgeted import with_budget
-    from saywhy.models.resilience.circuit_breaker import with_circuit_breaker
-    from saywhy.models.resilience.fallback import resilient, with_fallback
+    from saywhy.models.resilience.fallback import resilient
     from saywhy.models.resilience.purse import Spent
     from saywhy.models.resilience.rate_limit import with_rate_limit
     from saywhy.models.resilience.retries import with_retries
     from saywhy.models.resilience.timeout import with_timeout
     from saywhy.models.scripted import ScriptedModel
     from saywhy.runtime.agents.agent import Agent
+    from saywhy.runtime.agents.agent_tool import agent_as_tool
+    from saywhy.runtime.agents.conditional import Conditional, ConditionalBuilder, ConditionalResult
     from saywhy.runtime.agents.conversation import Conversation
     from saywhy.runtime.agents.flow_tool import flow_tool
-    from saywhy.runtime.agents.fluent import AgentBuilder
+    from saywhy.runtime.agents.fluent import AgentBuilder, LLMCallBuilder
+    from saywhy.runtime.agents.llm_call import LLMCall
+    from saywhy.runtime.agents.parallel import Parallel, ParallelResult
+    from saywhy.runtime.agents.rag import RAG, RAGResult
+    from saywhy.runtime.agents.repeat import Loop, LoopResult
     from saywhy.runtime.agents.result import AgentResult, Usage
+    from saywhy.runtime.agents.runner import Runner
+    from saywhy.runtime.agents.sequence import Sequence, SequenceResult
+    from saywhy.runtime.agents.swarm import Specialist, Swarm, SwarmResult
+    from saywhy.runtime.agents.team import Team, TeamResult
+    from saywhy.runtime.agents.wrappers import with_retry
+    from saywhy.runtime.agents.wrapping import with_circuit_breaker, with_fallback
     from saywhy.runtime.conversations import TurnReply
     from saywhy.runtime.engine import Engine
     from saywhy.runtime.held import HeldTurn
@@ -230,6 +244,7 @@ if TYPE_CHECKING:
     from saywhy.trace.why import Reply, Variable, why
 
 __all__ = [
+    "RAG",
     "SUBFLOW_MESSAGE_KEY",
     "Absence",
     "ActiveFlowEmptyResponse",
@@ -250,6 +265,7 @@ __all__ = [
     "ApprovalExpired",
     "ApprovalMismatch",
     "Ask",
+    "BranchResult",
     "Budget",
     "BudgetExceeded",
     "BudgetPressure",
@@ -259,6 +275,9 @@ __all__ = [
     "ChatMemory",
     "Chunk",
     "CircuitOpen",
+    "Conditional",
+    "ConditionalBuilder",
+    "ConditionalResult",
     "ContextEvaluated",
     "ContextEvicted",
     "ContextInjected",
@@ -266,6 +285,7 @@ __all__ = [
     "ConversationChanged",
     "DamagedSession",
     "DefinitionError",
+    "Delegated",
     "Document",
     "Engine",
     "ErrorEvent",
@@ -291,12 +311,16 @@ __all__ = [
     "InstructionTemplate",
     "InstructionsFired",
     "KeyValueChatMemory",
+    "LLMCall",
+    "LLMCallBuilder",
     "LLMCalled",
     "LLMEnd",
     "LLMInstruction",
     "LLMStart",
     "LLMToolDescription",
     "LocalChatMemory",
+    "Loop",
+    "LoopResult",
     "MemoryStore",
     "ModelError",
     "ModelFailed",
@@ -304,6 +328,8 @@ __all__ = [
     "NothingPending",
     "OpenAIModel",
     "OutputSchema",
+    "Parallel",
+    "ParallelResult",
     "PendingFollowUpManager",
     "PendingStrictFollowUp",
     "PermissionPolicy",
@@ -315,6 +341,7 @@ __all__ = [
     "Problem",
     "Provider",
     "QueueFull",
+    "RAGResult",
     "Receipt",
     "RecordingMismatch",
     "RecordingModel",
@@ -326,21 +353,26 @@ __all__ = [
     "ResolvedFollowUp",
     "ResolvedInstruction",
     "Retriever",
+    "Round",
     "RoutingBranch",
     "RoutingConfig",
     "RuleBook",
     "RunCancelled",
     "RunFailed",
     "RunTimedOut",
+    "Runner",
     "RuntimeFollowUp",
     "SaywhyError",
     "ScriptedModel",
+    "Sequence",
+    "SequenceResult",
     "Served",
     "Session",
     "SessionBusy",
     "Skill",
     "SlotComposed",
     "SlotContext",
+    "Specialist",
     "Spent",
     "SqliteChatMemory",
     "SqliteRetriever",
@@ -348,7 +380,11 @@ __all__ = [
     "StopPiece",
     "Store",
     "StrictFollowUpResult",
+    "Swarm",
+    "SwarmResult",
     "TableChatMemory",
+    "Team",
+    "TeamResult",
     "TextPiece",
     "Thinking",
     "ThinkingPiece",
@@ -373,6 +409,7 @@ __all__ = [
     "Usage",
     "UsagePiece",
     "Variable",
+    "agent_as_tool",
     "agent_tool",
     "apply_decisions",
     "apply_instruction_overrides",
@@ -441,6 +478,7 @@ __all__ = [
     "with_fallback",
     "with_rate_limit",
     "with_retries",
+    "with_retry",
     "with_timeout",
 ]
 
@@ -460,17 +498,22 @@ _HOMES = {
     "AgentTool": "saywhy.agent.tools",
     "AnthropicModel": "saywhy.models.anthropic",
     "Ask": "saywhy.models.provider",
+    "BranchResult": "saywhy.agent.runners.parallel",
     "Budget": "saywhy.models.resilience.budget",
     "BudgetPressure": "saywhy.agent.slots.injected",
     "CancelToken": "saywhy.cancel",
     "Cancelled": "saywhy.cancel",
     "ChatMemory": "saywhy.stores.chat_memory",
     "Chunk": "saywhy.stores.retriever",
+    "Conditional": "saywhy.runtime.agents.conditional",
+    "ConditionalBuilder": "saywhy.runtime.agents.conditional",
+    "ConditionalResult": "saywhy.runtime.agents.conditional",
     "ContextEvaluated": "saywhy.agent.slots.injected",
     "ContextEvicted": "saywhy.agent.slots.injected",
     "ContextInjected": "saywhy.agent.slots.injected",
     "Conversation": "saywhy.runtime.agents.conversation",
     "ConversationChanged": "saywhy.stores.chat_memory",
+    "Delegated": "saywhy.agent.runners.swarm",
     "Document": "saywhy.stores.retriever",
     "Engine": "saywhy.runtime.engine",
     "ErrorEvent": "saywhy.agent.events",
@@ -495,17 +538,23 @@ _HOMES = {
     "InstructionTemplate": "saywhy.agent.instructions.render",
     "InstructionsFired": "saywhy.agent.hooks",
     "KeyValueChatMemory": "saywhy.stores.chat_memory",
+    "LLMCall": "saywhy.runtime.agents.llm_call",
+    "LLMCallBuilder": "saywhy.runtime.agents.fluent",
     "LLMCalled": "saywhy.agent.hooks",
     "LLMEnd": "saywhy.agent.events",
     "LLMInstruction": "saywhy.agent.instructions.rule",
     "LLMStart": "saywhy.agent.events",
     "LLMToolDescription": "saywhy.agent.tools",
     "LocalChatMemory": "saywhy.stores.chat_memory",
+    "Loop": "saywhy.runtime.agents.repeat",
+    "LoopResult": "saywhy.runtime.agents.repeat",
     "MemoryStore": "saywhy.stores.memory",
     "ModelFailed": "saywhy.flows.modelled",
     "ModelReply": "saywhy.models.provider",
     "OpenAIModel": "saywhy.models.openai",
     "OutputSchema": "saywhy.agent.agent",
+    "Parallel": "saywhy.runtime.agents.parallel",
+    "ParallelResult": "saywhy.runtime.agents.parallel",
     "PendingFollowUpManager": "saywhy.agent.instructions.pending",
     "PendingStrictFollowUp": "saywhy.agent.instructions.pending",
     "PermissionPolicy": "saywhy.agent.slots.permission",
@@ -513,6 +562,8 @@ _HOMES = {
     "Policy": "saywhy.trace.redact",
     "PreviewContext": "saywhy.agent.instructions.context",
     "Provider": "saywhy.models.provider",
+    "RAG": "saywhy.runtime.agents.rag",
+    "RAGResult": "saywhy.runtime.agents.rag",
     "Receipt": "saywhy.agent.receipts.receipt",
     "RecordingModel": "saywhy.models.recorder",
     "ReplayModel": "saywhy.models.replay",
@@ -522,20 +573,25 @@ _HOMES = {
     "ResolvedFollowUp": "saywhy.agent.instructions.follow_up",
     "ResolvedInstruction": "saywhy.agent.instructions.rule",
     "Retriever": "saywhy.stores.retriever",
+    "Round": "saywhy.agent.runners.repeat",
     "RoutingBranch": "saywhy.agent.loop.config",
     "RoutingConfig": "saywhy.agent.loop.config",
     "RuleBook": "saywhy.agent.instructions.book",
     "RunCancelled": "saywhy.chart.built",
     "RunFailed": "saywhy.agent.hooks",
     "RunTimedOut": "saywhy.chart.built",
+    "Runner": "saywhy.runtime.agents.runner",
     "RuntimeFollowUp": "saywhy.agent.instructions.follow_up",
     "SUBFLOW_MESSAGE_KEY": "saywhy.agent.loop.config",
     "ScriptedModel": "saywhy.models.scripted",
+    "Sequence": "saywhy.runtime.agents.sequence",
+    "SequenceResult": "saywhy.runtime.agents.sequence",
     "Served": "saywhy.agent.receipts.served",
     "Session": "saywhy.runtime.session",
     "Skill": "saywhy.agent.slots.prompts",
     "SlotComposed": "saywhy.agent.slots.injected",
     "SlotContext": "saywhy.agent.slots.context",
+    "Specialist": "saywhy.runtime.agents.swarm",
     "Spent": "saywhy.models.resilience.purse",
     "SqliteChatMemory": "saywhy.stores.sqlite_chat_memory",
     "SqliteRetriever": "saywhy.stores.fts",
@@ -543,7 +599,11 @@ _HOMES = {
     "StopPiece": "saywhy.models.provider",
     "Store": "saywhy.stores.store",
     "StrictFollowUpResult": "saywhy.agent.loop.calls",
+    "Swarm": "saywhy.runtime.agents.swarm",
+    "SwarmResult": "saywhy.runtime.agents.swarm",
     "TableChatMemory": "saywhy.stores.chat_memory",
+    "Team": "saywhy.runtime.agents.team",
+    "TeamResult": "saywhy.runtime.agents.team",
     "TextPiece": "saywhy.models.provider",
     "Thinking": "saywhy.agent.events",
     "ThinkingPiece": "saywhy.models.provider",
@@ -564,6 +624,7 @@ _HOMES = {
     "Usage": "saywhy.runtime.agents.result",
     "UsagePiece": "saywhy.models.provider",
     "Variable": "saywhy.trace.why",
+    "agent_as_tool": "saywhy.runtime.agents.agent_tool",
     "agent_tool": "saywhy.agent.tools",
     "apply_decisions": "saywhy.agent.instructions.decision",
     "apply_instruction_overrides": "saywhy.agent.instructions.override",
@@ -628,10 +689,11 @@ _HOMES = {
     "validate_tool_input": "saywhy.agent.tool_input",
     "why": "saywhy.trace.why",
     "with_budget": "saywhy.models.resilience.budgeted",
-    "with_circuit_breaker": "saywhy.models.resilience.circuit_breaker",
-    "with_fallback": "saywhy.models.resilience.fallback",
+    "with_circuit_breaker": "saywhy.runtime.agents.wrapping",
+    "with_fallback": "saywhy.runtime.agents.wrapping",
     "with_rate_limit": "saywhy.models.resilience.rate_limit",
     "with_retries": "saywhy.models.resilience.retries",
+    "with_retry": "saywhy.runtime.agents.wrappers",
     "with_timeout": "saywhy.models.resilience.timeout",
 }
 
