@@ -10,6 +10,7 @@ from saywhy.chart.commit import Answered, Commit, Condition, Decision, FunctionC
 from saywhy.chart.model import Node
 from saywhy.errors import Place
 from saywhy.messages import Message
+from saywhy.trace.carried import carried_text
 from saywhy.trace.chain import Cause, Root
 from saywhy.trace.corrected import replaced_in
 from saywhy.trace.decided import arguments_in, word_of
@@ -309,6 +310,11 @@ def answer(trace: Trace, commit: Commit) -> Cause:
 def from_memory(answered: Answered) -> str:
     """Behind a call: that it was not made, for what it gives was known from an earlier one."""
     return " (answered from memory)" if answered.facts.get("cached") else ""
+
+
+def carried(trace: Trace, commit: Commit) -> Cause:
+    """What an agent had carried out for it came back with this step."""
+    return Cause(0, "answer", f"{carried_text(commit)} gave it", **_at(trace, commit))
 
 
 def function(trace: Trace, commit: Commit, call: FunctionCall) -> Cause:

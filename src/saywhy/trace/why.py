@@ -17,6 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 from saywhy.chart.commit import Commit, Condition, FunctionCall
 from saywhy.errors import CallerError
 from saywhy.trace import causes
+from saywhy.trace.carried import carried_out
 from saywhy.trace.chain import Cause, Chain, Edge, Link
 from saywhy.trace.corrected import maker
 from saywhy.trace.intents import found_by_model
@@ -254,6 +255,7 @@ class _Search:
                 self._answer(cause, commit)
             elif origin.how == "computed":
                 self._calls(cause, commit)
+                self._carried_out(cause, commit)
             elif origin.how == "started":
                 self._found(cause, commit)
             self._reads(cause, origin.reads, commit.seq)
@@ -316,6 +318,24 @@ class _Search:
             _Effect(effect, "answer"),
             ("function", commit.seq, number),
             lambda: causes.function(self.trace, commit, call),
+        )
+
+    def _carried_out(self, effect: int, commit: Commit) -> None:
+        """What the flow or the call gave that an agent had carried out."""
+        last = carried_out(self.trace, commit)
+        if last is None:
+            return
+
+        def follow(cause: int) -> None:
+            self._reads(cause, data_reads(last), last.seq)
+            self._carried_out(cause, last)
+            self._control(cause, last)
+
+        self._add(
+            _Effect(effect, "answer"),
+            ("carried", last.seq),
+            lambda: causes.carried(self.trace, last),
+            follow,
         )
 
     # ------------------------------------------------------------ control
