@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import Any, Final
 
-from saywhy.agent.loop.state import EMPTY, look
-from saywhy.agent.runners.part import Part, begin, finish, gives, id_problems, mount
+from saywhy.agent.loop.state import EMPTY, given, look, write
+from saywhy.agent.runners.part import CARRIED, Part, begin, finish, gives, id_problems, mount
 from saywhy.agent.slots.context import SlotContext
 from saywhy.chart.build import Builder
 from saywhy.chart.built import Built
@@ -62,8 +62,16 @@ def conditional_chart(cases: Sequence[Case], *, name: str, id: str) -> Built:
     choice = chart.decider(_chooser(cases), id=CHOOSE, name="Choose")
     for case in cases:
         mount(choice.branch(case.part.id), case.part, id, outputs=_outputs(case.part))
-    chart.stage(id="finish", name="Finish")(finish)
+    chart.stage(id="finish", name="Finish")(_finish)
     return chart.build()
+
+
+def _finish(s: Any) -> str:
+    """Take the result as the answer, and keep what each runner has left for its next run."""
+    had, left = given(s, CARRIED), look(s, "left")
+    if had is not None or left is not None:
+        write(s, CARRIED, {**(had or {}), **(left or {})})
+    return finish(s)
 
 
 def _chooser(cases: Sequence[Case]) -> Callable[[Any], Decision]:
@@ -105,6 +113,8 @@ def _tested(case: Case, context: SlotContext, number: int, read: Any) -> Conditi
 
 def _outputs(part: Part) -> Callable[[Any], dict[str, Any]]:
     def outputs(s: Any) -> dict[str, Any]:
-        return {**gives(s), "chosen": part.id}
+        found = {**gives(s), "chosen": part.id}
+        carried = look(s, CARRIED)
+        return found if carried is None else {**found, "left": {part.id: carried}}
 
     return outputs

@@ -27,6 +27,9 @@ MESSAGE: Final = "message"
 OF_THE_RUN: Final = ("runId", "conversationId")
 """What is handed on to every runner inside, so that all of a run is told by one id."""
 
+CARRIED: Final = "carried"
+"""What the next run is given of this one besides the conversation: who was talking."""
+
 CONVERSATION: Final = (
     "messages",
     "assembledSystem",
@@ -106,6 +109,9 @@ def handed(part: Part, message: Callable[[Any], Any]) -> Callable[[Any], Mapping
             args["conversationId"] = f"{conversation}/{part.id}"
         if part.keeps_history:
             args["history"] = before(look(s, "messages", EMPTY))
+            carried = given(s, CARRIED)
+            if carried is not None and part.id in carried:
+                args[CARRIED] = carried[part.id]
         return args
 
     return inputs

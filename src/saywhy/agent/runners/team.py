@@ -16,6 +16,7 @@ from saywhy.agent.loop.history import without_prompts
 from saywhy.agent.loop.routing import FINAL, TOOLS, WANTS
 from saywhy.agent.loop.state import EMPTY, append, given, glance, look, write
 from saywhy.agent.runners.part import (
+    CARRIED,
     COUNTED,
     LOOSE,
     OF_THE_RUN,
@@ -31,7 +32,7 @@ from saywhy.chart.built import Built
 from saywhy.chart.commit import Condition, Decision
 from saywhy.chart.view import sight_of
 from saywhy.errors import Problem
-from saywhy.values import UNDEFINED, FrozenList, raw, seal
+from saywhy.values import UNDEFINED, FrozenDict, FrozenList, raw, seal
 
 HAND_OVER: Final = "hand-over"
 PREFIX: Final = "transfer_to_"
@@ -158,7 +159,7 @@ def _seed(known: Sequence[str], start: str) -> Callable[[Any], None]:
         bare = without_prompts(messages)
         if bare is not messages:
             write(s, "messages", bare)
-        carried: Any = given(s, "carried")
+        carried: Any = given(s, CARRIED)
         active = carried.get("active") if carried is not None else None
         s.active = active if active in known else start
         s.handOvers = 0
@@ -225,5 +226,6 @@ def _passed(most: int) -> Callable[[Any], Decision]:
 
 
 def _finish(s: Any) -> Any:
-    """Take what was said last as the answer."""
+    """Take what was said last as the answer, and keep who talks."""
+    write(s, CARRIED, FrozenDict({"active": look(s, "active")}))
     return look(s, "result", "")

@@ -12,7 +12,7 @@ from typing import Any, Final
 from saywhy.agent.loop.finishing import DONE
 from saywhy.agent.loop.state import glance, look
 from saywhy.agent.runners.breaker import Breaker
-from saywhy.agent.runners.part import CONVERSATION, LOOSE, Part
+from saywhy.agent.runners.part import CARRIED, CONVERSATION, LOOSE, Part
 from saywhy.chart.build import Builder, Script
 from saywhy.chart.built import Built
 from saywhy.chart.commit import Condition, Decision
@@ -40,6 +40,8 @@ SHARED: Final = (
     "agents",
     "rounds",
     "active",
+    "hands",
+    CARRIED,
     "query",
     "chunks",
 )

@@ -6,7 +6,7 @@ Each step gives a new builder and leaves the old one as it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from saywhy.agent.agent import AgentMemory, OutputSchema
 from saywhy.agent.instructions.agent_rule import AgentInstruction
@@ -15,6 +15,9 @@ from saywhy.agent.loop.config import AgentPattern
 from saywhy.agent.slots.injection import Injection
 from saywhy.runtime.agents.agent import Agent
 from saywhy.runtime.agents.llm_call import LLMCall
+
+if TYPE_CHECKING:
+    from saywhy.runtime.agents.swarm import Swarm
 
 
 class Steps:
@@ -28,6 +31,10 @@ class Steps:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {', '.join(sorted(self._keywords))}>"
+
+    def asking(self, model: Any) -> Self:
+        """The same with another model."""
+        return type(self)(model, self._keywords)
 
     def system(self, text: str) -> Self:
         """The system prompt."""
@@ -135,3 +142,22 @@ class LLMCallBuilder(Steps):
     def build(self) -> LLMCall:
         """The runner. Raises `DefinitionError` with every problem there is."""
         return LLMCall(self._model, **self._keywords)
+
+
+class SwarmBuilder(AgentBuilder):
+    """What a swarm is to be."""
+
+    __slots__ = ()
+
+    def specialist(self, id: str, runner: Any, description: str = "") -> Self:
+        """One more runner that tasks are handed to."""
+        from saywhy.runtime.agents.swarm import Specialist
+
+        return self._more("specialists", [Specialist(id, runner, description)])
+
+    def build(self) -> Swarm:
+        """The swarm. Raises `DefinitionError` with every problem there is."""
+        from saywhy.runtime.agents.swarm import Swarm
+
+        keywords: dict[str, Any] = {"specialists": (), **self._keywords}
+        return Swarm(self._model, **keywords)

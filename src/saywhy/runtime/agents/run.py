@@ -236,7 +236,7 @@ class AgentRun:
             strict_calls=max(kept.strict_calls, int(state.get("strictCalls") or 0)),
             pending=state.get("strictFollowUp"),
             offered=state.get("followUps", EMPTY),
-            carried=self.agent.carried(state),
+            carried=state.get("carried", FrozenDict({})),
             paused=None,
         )
 

@@ -29,15 +29,13 @@ from saywhy.runtime.agents.result import AgentResult
 from saywhy.runtime.agents.run import RunSettings, StreamSettings
 from saywhy.runtime.agents.script import run_to_end
 from saywhy.trace.redact import USUAL, Policy
-from saywhy.values import FrozenDict, thaw
+from saywhy.values import thaw
 
 if TYPE_CHECKING:
     from saywhy.agent.instructions.follow_up import ResolvedFollowUp
     from saywhy.trace.trace import Trace
 
 R = TypeVar("R", bound=AgentResult)
-
-NOTHING: Final = FrozenDict({})
 
 
 UNFIT: Final = re.compile(r"[\s/#~]+")
@@ -85,10 +83,6 @@ class Runner(Generic[R]):
     def result_of(self, state: Mapping[str, Any], given: Mapping[str, Any]) -> AgentResult:
         """What a run has come to, from its state and the fields that all results have."""
         return AgentResult(**given)
-
-    def carried(self, state: Mapping[str, Any]) -> FrozenDict:
-        """What the next run is to know besides the conversation."""
-        return NOTHING
 
     def follow_up_targets(self) -> Sequence[str] | None:
         """The tools that a follow-up may lead to; None where nobody knows them beforehand."""

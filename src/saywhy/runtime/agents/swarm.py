@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from saywhy.agent.agent import tools_of
 from saywhy.agent.runners.as_tool import runner_tool
@@ -24,6 +24,9 @@ from saywhy.runtime.agents.agent import Agent
 from saywhy.runtime.agents.agent_tool import run_alone
 from saywhy.runtime.agents.parts import check, part_of, policy_of, runner_problems
 from saywhy.runtime.agents.result import AgentResult
+
+if TYPE_CHECKING:
+    from saywhy.runtime.agents.fluent import SwarmBuilder
 
 NOT_HERE: Final = ("loop", "tool_provider", "tool_concurrency", "prompt_provider")
 """Options of an agent that a swarm fills itself, or that make no sense for one."""
@@ -84,6 +87,13 @@ class Swarm(Agent):
             loop=swarm_fields(ids),
             **options,
         )
+
+    @classmethod
+    def create(cls, model: Any, name: str = "swarm") -> SwarmBuilder:
+        """Written step by step: `Swarm.create(model).specialist(id, runner, "…").build()`."""
+        from saywhy.runtime.agents.fluent import SwarmBuilder
+
+        return SwarmBuilder(model, {"name": name})
 
     def result_of(self, state: Mapping[str, Any], given: Mapping[str, Any]) -> SwarmResult:
         """The result, with what specialists did."""

@@ -21,7 +21,7 @@ from saywhy.runtime.agents.agent import Agent
 from saywhy.runtime.agents.composite import Composite, RunnerOptions
 from saywhy.runtime.agents.result import AgentResult
 from saywhy.runtime.agents.swarm import Specialist, specialists_of
-from saywhy.values import FrozenDict, thaw
+from saywhy.values import thaw
 
 MAX_HAND_OVERS = 10
 
@@ -95,10 +95,6 @@ class Team(Composite[TeamResult]):
                 return None
             found += own
         return found
-
-    def carried(self, state: Mapping[str, Any]) -> FrozenDict:
-        """Who talks."""
-        return FrozenDict({"active": str(state.get("active", ""))})
 
     def result_of(self, state: Mapping[str, Any], given: Mapping[str, Any]) -> TeamResult:
         """The result, with who gave it."""

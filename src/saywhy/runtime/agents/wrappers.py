@@ -29,7 +29,6 @@ from saywhy.models.resilience.wrapper import says_nothing
 from saywhy.runtime.agents.parts import part_of, policy_of
 from saywhy.runtime.agents.result import AgentResult
 from saywhy.runtime.agents.runner import Runner, random_id
-from saywhy.values import FrozenDict
 
 INNER = "inner"
 
@@ -54,6 +53,7 @@ class Wrapper(Runner[AgentResult]):
         own = {"new_id": random_id, **own, "redact": policy_of(None, inner)}
         if clock is not None:
             own["clock"] = clock
+        own["conversation_id"] = self.parts[0].conversation_id or None
         super().__init__(str(getattr(first, "name", "") or "runner"), **own)
 
     def result_of(self, state: Mapping[str, Any], given: Mapping[str, Any]) -> AgentResult:
@@ -61,15 +61,15 @@ class Wrapper(Runner[AgentResult]):
         inner: Any = self._answered(state)
         return inner.result_of(state, given) if isinstance(inner, Runner) else AgentResult(**given)
 
-    def carried(self, state: Mapping[str, Any]) -> FrozenDict:
-        """What the inner runner keeps from run to run."""
-        inner: Any = self._answered(state)
-        return inner.carried(state) if isinstance(inner, Runner) else FrozenDict({})
-
     def follow_up_targets(self) -> Sequence[str] | None:
         """The tools of the inner runner."""
         first: Any = self.inner[0]
         return first.follow_up_targets() if isinstance(first, Runner) else ()
+
+    def part(self, id: str, description: str = "") -> Part:
+        """This as a part of another runner; a memory inside keeps the conversation as told."""
+        own = self.parts[0].conversation_id
+        return Part(id, self.built_as, description, self.keeps_history, own)
 
     def _answered(self, state: Mapping[str, Any]) -> Any:
         return self.inner[0]
