@@ -126,7 +126,7 @@ class Loops:
             frame = self._callers.get(commit.caller)
             if frame is not None:
                 self._frames[commit.frame] = frame
-        if commit.to == "fork" or commit.to.startswith("call"):
+        if commit.to == "fork" or commit.to.startswith("call "):
             self._callers.pop(self._calling.get(commit.frame, 0), None)
             self._callers[commit.seq] = commit.frame
             self._calling[commit.frame] = commit.seq
