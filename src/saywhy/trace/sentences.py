@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from saywhy.chart.commit import Commit, Decision, Op
 from saywhy.trace import agents, corrected, forms, intents
+from saywhy.trace.carried import ASKING, CALL, RUN, carried_text
 from saywhy.trace.causes import asked_of, evidence_of, failure_of, from_memory
 from saywhy.trace.decided import (
     OUTSIDE,
@@ -56,7 +57,7 @@ def sentence_of(trace: Trace, commit: Commit) -> str:
     asks_again = commit.asked is not None and commit.asked.kind == "user"
     told = _ask(trace, commit) if asks_again else tell(trace, commit)
     failed = failure_of(commit)
-    if failed and commit.kind != "CALL-TOOL":
+    if failed and commit.kind not in ("CALL-TOOL", CALL):
         told = (
             f"{told} It failed: {failed}." if told else f"{_step(trace, commit)} failed: {failed}."
         )
@@ -251,6 +252,36 @@ def _flow(trace: Trace, commit: Commit) -> str:
     return f"{verb} flow {facts['target']}" + (f" with {_writes(given)}." if given else ".")
 
 
+def _agent(trace: Trace, commit: Commit) -> str:
+    name = commit.facts.get("agent", "")
+    if commit.answered is None:
+        asked = [op.value for op in commit.ops if op.key[1:] == ("message",)]
+        return f"Asked agent {name}" + (f": {quoted(str(asked[0]))}." if asked else ".")
+    if commit.answered.error:
+        return ""  # what failed is told behind it
+    kept = [op for op in _data(commit) if not str(op.key[0]).startswith("agent:")]
+    said = str(commit.answered.value or "")
+    told = f"Agent {name} answered {quoted(said)}" if said else f"Agent {name} answered nothing"
+    return f"{told}: {_writes(kept)}." if kept else f"{told}."
+
+
+def _carried(trace: Trace, commit: Commit) -> str:
+    """A flow that an agent has run. What it asks and does is told by its own steps."""
+    target = commit.facts.get("target")
+    if commit.answered is not None:
+        names = [name_of(key) for key in commit.reads]
+        given = ", ".join(names) if carried_text(commit).startswith("flow") else ""
+        return f"The agent was given {given}." if given else ""
+    if target is None or not carried_text(commit).startswith("flow"):
+        return ""
+    given = [op for op in _data(commit) if op.key[1] in commit.facts.get("parameters", ())]
+    return f"The agent began flow {target}" + (f", with {_writes(given)}." if given else ".")
+
+
+def _untold(trace: Trace, commit: Commit) -> str:
+    return ""
+
+
 def _return(trace: Trace, commit: Commit) -> str:
     return f"Returned {quoted(_question(commit))} and ended every flow."
 
@@ -277,7 +308,7 @@ def _other(trace: Trace, commit: Commit) -> str:
 
 
 def _ended(commit: Commit) -> str:
-    if commit.facts.get("how") == "corrected":
+    if commit.facts.get("how") == "corrected" or commit.flow == ASKING:
         return ""
     how, reason = commit.facts.get("how", "completed"), commit.facts.get("reason", "")
     record = commit.facts.get("transaction")
@@ -303,6 +334,11 @@ _KINDS: Final[dict[str, Callable[[Trace, Commit], str]]] = {
     "RETURN": _return,
     "END": _end,
     "DISPATCH": _dispatch,
+    "AGENT": _agent,
+    CALL: _call,
+    RUN: _carried,
+    "carried:done": _untold,
+    "carried:failed": _untold,
 }
 
 
