@@ -21,6 +21,7 @@ from saywhy.models.provider import (
     ToolCallPiece,
     UsagePiece,
 )
+from saywhy.models.sent_ids import SentIds
 from saywhy.models.wire import (
     ANY_INPUT,
     EARLIER,
@@ -80,7 +81,19 @@ def messages_of(messages: Sequence[Mapping[str, Any]], names: ToolNames) -> list
             turns[-1]["content"] += blocks
         else:
             turns.append({"role": speaker, "content": blocks})
+    _name_calls(turns)
     return [_plainly(turn) for turn in turns]
+
+
+def _name_calls(turns: Iterable[dict[str, Any]]) -> None:
+    """Give each call an id that the server takes, and its result the same."""
+    ids = SentIds()
+    for turn in turns:
+        for block in turn["content"]:
+            if block["type"] == "tool_use":
+                block["id"] = ids.call(block["id"])
+            elif block["type"] == "tool_result":
+                block["tool_use_id"] = ids.result(block["tool_use_id"])
 
 
 def _plainly(turn: dict[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from saywhy.models.provider import (
     ToolCallPiece,
     UsagePiece,
 )
+from saywhy.models.sent_ids import SentIds
 from saywhy.models.wire import (
     ANY_INPUT,
     CallIds,
@@ -110,7 +111,18 @@ def messages_of(ask: Ask, names: ToolNames) -> list[dict[str, Any]]:
     found = [] if ask.system is None else [{"role": "system", "content": ask.system}]
     for message in ask.messages:
         found.extend(_messages(message, names))
+    _name_calls(found)
     return found
+
+
+def _name_calls(messages: Iterable[dict[str, Any]]) -> None:
+    """Give each call an id that the server takes, and its result the same."""
+    ids = SentIds()
+    for message in messages:
+        for call in message.get("tool_calls", ()):
+            call["id"] = ids.call(call["id"])
+        if "tool_call_id" in message:
+            message["tool_call_id"] = ids.result(message["tool_call_id"])
 
 
 def _messages(message: Mapping[str, Any], names: ToolNames) -> Iterator[dict[str, Any]]:
