@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from saywhy.chart.model import Chart
+from saywhy.chart.stages import KIND as STAGES
 from saywhy.errors import CallerError, TurnHeld
 from saywhy.runtime.identity import Head, Obstacle, obstacles, read_head
 from saywhy.stores.encoding import decode
@@ -125,7 +126,9 @@ async def know_chart(machinery: Machinery, store: Store, digest: str) -> None:
     stored = await store.chart(digest)
     if stored is not None:
         with suppress(ValueError):  # a damaged one is not there
-            machinery.charts.add_version(Chart.from_json(stored))
+            chart = Chart.from_json(stored)
+            if chart.kind != STAGES or machinery.charts.find(chart.id) is not None:
+                machinery.charts.add_version(chart)  # an agent that is not here brings nothing
 
 
 # ------------------------------------------------------------------ what people see and decide

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from saywhy.flows.world import World
+from saywhy.chart.stages import KIND as STAGES
 from saywhy.runtime.damage import FORMAT
 from saywhy.stores.store import JournalEntry
 from saywhy.tools.tool import Tool
@@ -100,7 +100,7 @@ def obstacles(
     yield from _other_runtime(head)
     yield from _other_charts(head, machinery)
     if journal and journal[-1].kind == "tool" and journal[-1].status != "answered":
-        yield from _other_tool(journal[-1], machinery.world)
+        yield from _other_tool(head, journal[-1], machinery)
 
 
 def _other_runtime(head: Head) -> Iterator[Obstacle]:
@@ -127,9 +127,12 @@ def _other_charts(head: Head, machinery: Machinery) -> Iterator[Obstacle]:
         yield Obstacle("its flows are not the ones it was begun with")
 
 
-def _other_tool(entry: JournalEntry, world: World) -> Iterator[Obstacle]:
+def _other_tool(head: Head, entry: JournalEntry, machinery: Machinery) -> Iterator[Obstacle]:
     """The call that was cut off would be made again, or asked about, by this tool."""
+    world = machinery.world
     tool = world.tools.find(entry.name)
+    if tool is None and _asked_by_an_agent(head, machinery):
+        return  # it is one of those that a provider makes; without it the model is told so
     if tool is None:
         yield Obstacle(f'the tool "{entry.name}", whose call was cut off, is not loaded', True)
         return
@@ -144,8 +147,14 @@ def _other_tool(entry: JournalEntry, world: World) -> Iterator[Obstacle]:
         )
 
 
+def _asked_by_an_agent(head: Head, machinery: Machinery) -> bool:
+    chart = machinery.charts.version(head.cursor.frames[-1].chart) if head.cursor.frames else None
+    return chart is not None and chart.kind == STAGES
+
+
 def _functions_of(tool: Tool) -> Iterator[str]:
-    if tool.implementation.function:
+    """The functions that the engine has to have: a tool of an agent brings its own."""
+    if tool.implementation.function and tool.function is None:
         yield tool.implementation.function
     if tool.reconcile is not None:
         yield tool.reconcile.function
