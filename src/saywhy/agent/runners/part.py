@@ -171,10 +171,11 @@ def id_problems(what: str, ids: Sequence[Any], taken: Sequence[str] = ()) -> Ite
             hint = "take another one"
             yield Problem(f'a {what} cannot have the id "{one}"', hint=hint, flow=one)
     texts = [one for one in ids if isinstance(one, str)]
+    several = f"{what}es" if what.endswith("h") else f"{what}s"
     for one, times in Counter(texts).items():
         if times > 1:
             yield Problem(
-                f'{times} of the {what}s have the id "{one}"',
+                f'{times} of the {several} have the id "{one}"',
                 hint="give each an id of its own",
                 flow=one,
             )

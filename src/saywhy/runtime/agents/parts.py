@@ -43,7 +43,7 @@ def named_runners(given: Any, what: str) -> list[Named]:
         return list(given.items())
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         kind = type(given).__name__
-        raise CallerError(f"the {what}s are a list, not {kind}", hint="[first, second]")
+        raise CallerError(f"each {what} stands in a list, not in {kind}", hint="[first, second]")
     named: list[Named] = []
     for number, one in enumerate(given, 1):
         if isinstance(one, tuple):
