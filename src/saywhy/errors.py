@@ -54,7 +54,8 @@ class Problem:
         where, pointer = str(self.place), self.place.pointer
         if pointer and pointer != where:  # without a file the pointer is the place
             where += f"  {pointer}"
-        lines = [f"{where}: {self.severity}: {self.message}"]
+        spot = f"{where}: " if self.place.file or self.place.line or pointer else ""
+        lines = [f"{spot}{self.severity}: {self.message}"]
         if self.excerpt:
             lines.append(f"    {self.excerpt}")
             if self.span:

@@ -76,24 +76,39 @@ def load_model(spec: str) -> Any:
     Raises `CallerError` for what is none of these, before a conversation begins.
     """
     from saywhy.models.callback import provider_of
+
+    return _model(spec, provider_of)
+
+
+def load_asked(spec: str) -> Any:
+    """Likewise for an agent, which takes a function of the whole question as well."""
+    from saywhy.models.asked import asked_model
+
+    return _model(spec, asked_model)
+
+
+def _model(spec: str, check: Callable[[Any], Any]) -> Any:
     from saywhy.models.names import USAGE, is_model_name, model_of
 
-    if is_model_name(spec):
-        try:
-            return model_of(spec)
-        except CallerError as error:
-            raise CallerError(f"--model {spec}: {error}", hint=error.hint) from None
-    module_name, _, name = spec.rpartition(":")
     usage = f"--model takes FILE.py:NAME or MODULE:NAME, or a model: {USAGE}"
-    if not module_name or not name:
-        raise CallerError(f"--model {spec} names no function", hint=usage)
-    load = _import_file if module_name.endswith(".py") else _import
-    found = _named(load(module_name, usage), module_name, name, usage)
+    named = is_model_name(spec)
+    found = spec if named else load_named(spec, "--model ", "function", usage)
     try:
-        provider_of(found)
+        if named:
+            return model_of(spec)
+        check(found)
     except CallerError as error:
         raise CallerError(f"--model {spec}: {error}", hint=error.hint) from None
     return found
+
+
+def load_named(spec: str, option: str, what: str, usage: str) -> Any:
+    """What stands behind `FILE.py:NAME` or `MODULE:NAME`. Raises `CallerError`."""
+    module_name, _, name = spec.rpartition(":")
+    if not module_name or not name:
+        raise CallerError(f"{option}{spec} names no {what}", hint=usage)
+    load = _import_file if module_name.endswith(".py") else _import
+    return _named(load(module_name, usage), module_name, name, usage)
 
 
 def _named(found: Any, module_name: str, name: str, usage: str) -> Any:

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from saywhy.cli.agent import agent
 from saywhy.cli.approvals import approvals
 from saywhy.cli.author_reference import author_reference
 from saywhy.cli.chat import chat
@@ -61,7 +62,7 @@ def program(
     """What may stand before a command."""
 
 
-for command in (chat, check, test, why, draw, functions, author_reference, mcp, demo):
+for command in (chat, agent, check, test, why, draw, functions, author_reference, mcp, demo):
     app.command()(command)
 app.add_typer(store, name="store")
 app.add_typer(held, name="held")

@@ -30,7 +30,11 @@ class Screen:
         self._console: Any = None
 
     def line(self, text: str = "", style: str = "") -> None:
-        """Write a text and a line end, at once.
+        """Write a text and a line end, at once."""
+        self.piece(text, style, end="\n")
+
+    def piece(self, text: str, style: str = "", end: str = "") -> None:
+        """Write a part of a line, at once.
 
         At a terminal no control character gets through: what a user or a tool said must not move
         the cursor, change the title or clear the screen of whoever reads about it.
@@ -40,9 +44,9 @@ class Screen:
         try:
             if style and self.is_terminal:
                 options = {"markup": False, "highlight": False, "soft_wrap": True}
-                self._colours().print(text, style=style, **options)
+                self._colours().print(text, style=style, end=end, **options)
             else:
-                print(text, file=self.stream)
+                print(text, file=self.stream, end=end)
             self.stream.flush()
         except BrokenPipeError:  # whoever read has left: the program ends without a word
             raise

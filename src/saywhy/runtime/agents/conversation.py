@@ -51,6 +51,11 @@ class Conversation:
         return self._kept.paused is not None
 
     @property
+    def pause_data(self) -> Mapping[str, Any] | None:
+        """`question` and `tool_call_id` while a person is asked, after `restore` as well."""
+        return None if self._kept.paused is None else self._kept.paused.question
+
+    @property
     def follow_ups(self) -> tuple[ResolvedFollowUp, ...]:
         """The actions that the last run offered, after `restore` as well."""
         return tuple(map(resolved_runtime, self._kept.offered))

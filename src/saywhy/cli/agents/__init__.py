@@ -1,0 +1,1 @@
+"""`saywhy agent`: a conversation with an agent, typed or over pipes."""
