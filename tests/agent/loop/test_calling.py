@@ -60,10 +60,10 @@ async def test_arguments_that_are_no_object_are_told_to_the_model(form: Form) ->
     [
         (None, []),
         ("nonsense", []),
-        ([7], [{"id": "call-4-1", "name": "", "arguments": {}}]),
+        ([7], [{"id": "call-4-1", "name": "unnamed", "arguments": {}}]),
         (
             [{"id": 5, "name": None, "arguments": [1]}],
-            [{"id": "call-4-1", "name": "", "arguments": {}, "raw": "[1]"}],
+            [{"id": "call-4-1", "name": "unnamed", "arguments": {}, "raw": "[1]"}],
         ),
         (
             [{"id": "call-4-2", "name": "a"}, {"name": "b"}],

@@ -8,7 +8,7 @@ is no JSON object is told to the model as wrong arguments, and no answer at all 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from saywhy.agent.loop.assembling import assemble_messages, may_mark
 from saywhy.agent.loop.config import AgentLoopConfig
@@ -25,6 +25,9 @@ from saywhy.values import UNDEFINED, FrozenDict, dumps, raw
 
 REQUEST = ("assembledSystem", "assembledMessages", "messages", "toolDescriptions", "settings")
 """What a request is made of."""
+
+NAMELESS: Final = "unnamed"
+"""What a call of nothing is called: no vendor takes a conversation with one that has no name."""
 
 
 class Calling:
@@ -160,7 +163,7 @@ def _is_sound(call: Any, taken: set[str]) -> bool:
         return False
     own, name, arguments = call.get("id"), call.get("name"), call.get("arguments")
     sound = type(own) is str and own and own not in taken
-    return bool(sound and type(name) is str and type(arguments) is dict)
+    return bool(sound and type(name) is str and name and type(arguments) is dict)
 
 
 def _mended(call: Any, taken: set[str], free: str) -> dict[str, Any]:
@@ -170,7 +173,9 @@ def _mended(call: Any, taken: set[str], free: str) -> dict[str, Any]:
         own = free
         while own in taken:
             own += "+"
-    made: dict[str, Any] = {**fields, "id": own, "name": name if isinstance(name, str) else ""}
+    if not isinstance(name, str) or not name:
+        name = NAMELESS
+    made: dict[str, Any] = {**fields, "id": own, "name": name}
     made["arguments"] = arguments if isinstance(arguments, dict) else {}
     if arguments is not None and not isinstance(arguments, dict):
         text = arguments if isinstance(arguments, str) else dumps(arguments).decode()
