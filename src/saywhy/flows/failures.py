@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from saywhy.chart.failure import StepFailed
 from saywhy.chart.model import Node
 from saywhy.chart.outcome import Answer, Fail, Goto, Need, Outcome, Return
 from saywhy.chart.scope import Scope
+from saywhy.errors import ModelError
 from saywhy.flows import outside
+from saywhy.flows.agents import kept
 from saywhy.flows.forms import record as forms
 from saywhy.flows.speech import language_of, queue_text
 from saywhy.flows.world import World
@@ -23,6 +26,9 @@ from saywhy.values import freeze, seal
 CALLS: Final = frozenset({"CALL-TOOL", "carried:call"})
 """Kinds of steps that call a tool."""
 
+_BUSY: Final = 503
+_HAS_ACTED: Final = "the agent has had tools called, and must not begin again"
+
 
 def after_error(world: World, node: Node, scope: Scope, error: Exception) -> Outcome:
     """A step raised. Only what the author declared for it helps; else the flow fails."""
@@ -30,8 +36,20 @@ def after_error(world: World, node: Node, scope: Scope, error: Exception) -> Out
     if not any(name in node.spec for name in declared):
         return Fail(error)
     message = str(error) or type(error).__name__
-    outcome = _by_rules(world, node, scope, message, None, may_have_happened=False)
+    acted = node.kind == "AGENT" and kept.has_acted(scope, str(scope.kept("agent")))
+    status = _status_of(error)
+    outcome = _by_rules(world, node, scope, message, status, may_have_happened=acted)
     return outcome or _on_fail(node, scope, message) or Fail(error)
+
+
+def _status_of(error: Exception) -> int | None:
+    """The HTTP status behind an error; a model that may answer later counts as busy."""
+    cause: Exception = error
+    while isinstance(cause, StepFailed):
+        cause = cause.error
+    if not isinstance(cause, ModelError):
+        return None
+    return cause.status_code or (_BUSY if cause.retryable else None)
 
 
 def after_fault(world: World, node: Node, scope: Scope, answer: Answer) -> Outcome:
@@ -139,6 +157,8 @@ def _by_rules(
         strategy=_strategy(node.spec.get("retryStrategy")),
         retry_delay_ms=_number(node.spec.get("retryDelay")) or 0,
     )
+    if decision.action == "retry" and node.kind == "AGENT" and may_have_happened:
+        decision = retry.Decision("give_up", rule=_HAS_ACTED)
     scope.facts["failure"] = {"message": message, "action": decision.action, "rule": decision.rule}
     if decision.action == "retry":
         scope.keep("attempt", attempt + 1)

@@ -27,6 +27,7 @@ from saywhy.errors import (
     UnknownSession,
 )
 from saywhy.messages import Message
+from saywhy.runtime.agents.screen import Screen
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.held import Holding, know_chart
 from saywhy.runtime.journal import Diverged, StoreJournal
@@ -97,6 +98,7 @@ class Conversations:
         message_id: str,
         user_id: str,
         wait_seconds: float = WAIT_SECONDS,
+        screen: Screen | None = None,
     ) -> TurnReply:
         """Accept a message and run its turn. See `Engine.take_turn`."""
         _check_ids(session_id=session_id, message_id=message_id, user_id=user_id)
@@ -117,7 +119,7 @@ class Conversations:
             if accepted.status in ("done", "ended"):
                 return await self._stored_reply(session_id, accepted, repeated=repeated)
             if claim is not None:
-                reply = await self._run_claimed(claim, mine=accepted.turn_no)
+                reply = await self._run_claimed(claim, mine=accepted.turn_no, screen=screen)
                 if reply is not None and claim.turn_no == accepted.turn_no:
                     return reply
             elif accepted.held:
@@ -234,13 +236,15 @@ class Conversations:
             self.worker, self.lease_seconds, session_id, self.persistence.mode
         )
 
-    async def _run_claimed(self, claim: Claim, *, mine: int) -> TurnReply | None:
+    async def _run_claimed(
+        self, claim: Claim, *, mine: int, screen: Screen | None = None
+    ) -> TurnReply | None:
         """Run a claimed turn; None when it did not come to its reply here.
 
         What a turn of somebody else's raises is stored, not raised here.
         """
         try:
-            return await self._run(claim)
+            return await self._run(claim, screen if claim.turn_no == mine else None)
         except Fenced as error:  # another worker has it now, and will have its reply
             self.machinery.warn(str(error))
         except TurnHeld as error:
@@ -254,7 +258,7 @@ class Conversations:
             self.machinery.error(f"turn {claim.turn_no} of {claim.session_id} failed: {problem}")
         return None
 
-    async def _run(self, claim: Claim) -> TurnReply:
+    async def _run(self, claim: Claim, screen: Screen | None) -> TurnReply:
         """Run a claimed turn to an end that is stored, whatever it is.
 
         A cancelled turn stays open, and so does one that the store failed: it is taken up again
@@ -265,7 +269,7 @@ class Conversations:
         journal = StoreJournal(*kept) if is_durable else SessionJournal(*kept)
         try:
             await self.holding.check(claim)
-            turn = self._to_its_end(claim, journal)
+            turn = self._to_its_end(claim, journal, screen)
             if isinstance(journal, SessionJournal):
                 return await seen_through(turn, journal)
             return await turn
@@ -289,12 +293,15 @@ class Conversations:
             await asyncio.shield(self.store.renew(journal.claim, 0.0))
             self._left.pop(session_id, None)
 
-    async def _to_its_end(self, claim: Claim, journal: StoreJournal) -> TurnReply:
+    async def _to_its_end(
+        self, claim: Claim, journal: StoreJournal, screen: Screen | None
+    ) -> TurnReply:
+        machinery = self.machinery if screen is None else screen.over(self.machinery)
         try:
             entry = Entry.from_json(claim.input)
             session = await self._open(claim)
             with self.machinery.watchers.recording(self.policy, session) as recorder:
-                run = TurnRun(self.machinery, session, recorder, journal)
+                run = TurnRun(machinery, session, recorder, journal)
                 try:
                     if entry.role == "assistant":
                         run.note_assistant(entry)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, get_args
 
@@ -31,10 +31,12 @@ from saywhy.models.provider import Provider
 from saywhy.runtime import held as holding
 from saywhy.runtime.agents.agent import Agent
 from saywhy.runtime.agents.hosted import Hosted
+from saywhy.runtime.agents.screen import OnEvent, Screen, shown
 from saywhy.runtime.choices import (
     callables,
     can_offer,
     commands_of,
+    masked_by,
     milliseconds,
     must_be_texts,
     must_fit,
@@ -59,7 +61,6 @@ from saywhy.runtime.watched import Watched
 from saywhy.stores.store import LEASE_SECONDS, Store
 from saywhy.tools.call import ToolAnswer
 from saywhy.tools.http.client import HttpClient
-from saywhy.tools.http.secrets import static_secrets
 from saywhy.tools.http.settings import HttpSettings
 from saywhy.tools.known import Known
 from saywhy.tools.limit import MemoryLimiter
@@ -183,7 +184,7 @@ class Engine(Deciding, Detecting, Timing, Reporting, Watched):
         world = self._world(
             options, hosted, Phrases(messages), Guidance.of(guidance), CommandWords(command_words)
         )
-        self._policy = _policy_for(world.tools, redact)
+        self._policy = masked_by(world.tools, redact)
         self._machinery = self._assemble(
             world, hosted, store, Limits(max_steps, max_depth), http, is_authenticated
         )
@@ -318,23 +319,37 @@ class Engine(Deciding, Detecting, Timing, Reporting, Watched):
         """The session behind `Session.to_json`. Raises `DamagedSession`."""
         return Session.from_json(data, self._machinery.charts, self._log.warn)
 
-    async def update_activity(self, entry: str | Mapping[str, Any], session: Session) -> Session:
+    async def update_activity(
+        self,
+        entry: str | Mapping[str, Any],
+        session: Session,
+        *,
+        on_event: OnEvent | None = None,
+    ) -> Session:
         """Run one turn and give the session after it; the one handed in stays as it was.
 
         `entry` is text, or `{role, content, timestamp?, metadata?, start?}`. Nothing is stored:
         after a crash in mid-turn the host cannot know which tools were called, and a turn that is
         played again calls them again; use `take_turn` on a store for that. A call that timed out
-        rests in the session until `settle` says what became of it. Raises `FlowExecutionError`
-        (with the repaired session as `.session`),
+        rests in the session until `settle` says what became of it. `on_event` is told what agents
+        do, as it happens. Raises `FlowExecutionError` (with the repaired session as `.session`),
         `CallerError` for an entry that cannot be read, `UnknownFlow`, `DamagedSession`.
         """
         given = Entry.of(entry)
         given.check_start(self._machinery.charts)
         _must_be_session(session)
         session.check(self._machinery.charts)
-        twin = session.copy()
-        with self._machinery.watchers.recording(self._policy, twin) as recorder:
-            run = TurnRun(self._machinery, twin, recorder, NoJournal())
+        return await shown(
+            on_event,
+            given.text,
+            partial(self._played, given, session.copy()),
+            lambda twin: twin.response,
+        )
+
+    async def _played(self, given: Entry, twin: Session, screen: Screen | None) -> Session:
+        machinery = self._machinery if screen is None else screen.over(self._machinery)
+        with machinery.watchers.recording(self._policy, twin) as recorder:
+            run = TurnRun(machinery, twin, recorder, NoJournal())
             if given.role == "assistant":
                 run.note_assistant(given)
             else:
@@ -355,6 +370,7 @@ class Engine(Deciding, Detecting, Timing, Reporting, Watched):
         language: str | None = None,
         authenticated: bool | None = None,
         wait_seconds: float = 30.0,
+        on_event: OnEvent | None = None,
     ) -> TurnReply:
         """Run one turn of a stored conversation, which begins with its first message.
 
@@ -362,17 +378,24 @@ class Engine(Deciding, Detecting, Timing, Reporting, Watched):
         the session's before the turn. `authenticated` says whether the user has signed in, and
         holds until it is said otherwise. Turns of one conversation run one after the other; where
         another worker holds it for longer than `wait_seconds`, `SessionBusy` is raised and the
-        message is processed later all the same. Raises what `update_activity` raises; the turn is
-        then recorded as failed, and the conversation goes on.
+        message is processed later all the same. `on_event` is told what agents do, as it happens.
+        Raises what `update_activity` raises; the turn is then recorded as failed, and the
+        conversation goes on.
         """
         given = Entry.of(entry, cargo, language, authenticated)
         given.check_start(self._machinery.charts)
-        return await self._stored.take_turn(
+        take = partial(
+            self._stored.take_turn,
             session_id,
             given,
             message_id=message_id or self._new_id(),
             user_id=user_id,
             wait_seconds=wait_seconds,
+        )
+        if on_event is None:
+            return await take()
+        return await shown(
+            on_event, given.text, lambda screen: take(screen=screen), lambda reply: reply.response
         )
 
     async def session(self, session_id: str) -> Session | None:
@@ -459,17 +482,6 @@ class Engine(Deciding, Detecting, Timing, Reporting, Watched):
         await self._machinery.http.close()
         if self._conversations is not None:
             await self._conversations.close()
-
-
-def _policy_for(tools: Registry, policy: Policy) -> Policy:
-    """The policy, which masks what the tools hold and what they are about as well."""
-    secrets = tuple(secret for tool in tools for secret in static_secrets(tool))
-    hidden = tuple(
-        name for tool in tools if tool.security.is_masked for name in (tool.id, tool.name)
-    )
-    if not secrets and not hidden:
-        return policy
-    return replace(policy, secrets=(*policy.secrets, *secrets), tools=(*policy.tools, *hidden))
 
 
 def _must_be_session(given: object) -> None:

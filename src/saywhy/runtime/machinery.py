@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from saywhy.chart.drive import Emit
 from saywhy.chart.machine import Language, Limits
 from saywhy.chart.model import Chart, Charts
 from saywhy.chart.outcome import Answer, Need
@@ -97,5 +98,7 @@ class Machinery:
     agents: Stages | None = None
     """What runs the charts of agents; None where there are none."""
     watchers: Watchers = field(default_factory=Watchers)
+    emit: Emit | None = None
+    """Who is told what agents do as they do it; None where nobody looks on."""
     apart: Apart | None = None
     """Where flows run on when their expressions wait for other processes; None: where they are."""

@@ -45,6 +45,12 @@ def take(scope: Scope, agent: str, inner: str) -> None:
         _grow(scope, owner, messages)
 
 
+def has_acted(scope: Scope, inner: str) -> bool:
+    """Whether a run on `inner` has had tools called: another one would have them called again."""
+    wanted = scope.peek((inner, "parsedResponse", "hasToolCalls"))
+    return wanted is True or int(scope.peek((inner, "loopCount")) or 0) > 0
+
+
 def _set(scope: Scope, owner: str, name: str, value: Any) -> None:
     held = scope.peek((owner, name))
     if value is UNDEFINED or value is None:
@@ -77,4 +83,4 @@ def _newest(items: list[Any]) -> list[Any]:
     return []
 
 
-__all__ = ["CUT_TO", "MOST_MESSAGES", "given", "scope_of", "take"]
+__all__ = ["CUT_TO", "MOST_MESSAGES", "given", "has_acted", "scope_of", "take"]

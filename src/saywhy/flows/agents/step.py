@@ -12,6 +12,7 @@ from saywhy.expr.numbers import value_text
 from saywhy.flows.agents import kept
 from saywhy.flows.answers import note_words
 from saywhy.flows.evaluate import say_text
+from saywhy.flows.overview import prompt_of
 from saywhy.flows.speech import drop_tentative, language_of, localized, say_more
 from saywhy.flows.world import World
 from saywhy.values import UNDEFINED
@@ -60,10 +61,11 @@ def _message(world: World, node: Node, scope: Scope) -> str:
     if "value" in node.spec:
         return say_text(world, scope, localized(node.spec, "value", language_of(world, scope)))
     said: Any = scope.kept("input")
-    if not said:  # a flow that the host started without words has none
-        return ""
-    note_words(scope)
-    return str(said[0])
+    if said and str(said[0]).strip():
+        note_words(scope)
+        return str(said[0])
+    # A flow that the host started without words: it is what the user wants. No model takes nothing.
+    return prompt_of(scope.charts, scope.frame.chart, language_of(world, scope))
 
 
 def _remembers(node: Node) -> bool:

@@ -39,8 +39,9 @@ def flow_tool(
 
     The flow may ask the user, call other flows and tools, and be interrupted; the agent goes on
     when it is over. The model reads how it ended: `status`, its `outcome` and `reason`, what it
-    `returned`, and those of its `variables` that `returns` names; no other is shown to a model. `description`
-    and `parameters` (a JSON schema) are those of the flow unless given, `name` is the flow's id.
+    `returned`, and those of its `variables` that `returns` names; no other is shown to a model.
+    `description` and `parameters` (a JSON schema) are those of the flow unless given, `name` is the
+    flow's id.
     Raises `CallerError`.
     """
     if not flow:

@@ -41,7 +41,7 @@ async def answer_agent(run: TurnRun, need: Need) -> Answer | None:
         return None
 
     async def call() -> ToolAnswer:
-        return _stored(await answerer(need, _unheard))
+        return _stored(await answerer(need, machinery.emit or _unheard))
 
     made = await run.journal.around(run, need, run.session.state.seq, key_of(run), call)
     await run.journal.keep()
