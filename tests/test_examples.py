@@ -85,6 +85,7 @@ def played(name: str) -> ModuleType:
 
 
 SAID = {
+    "desk": "money | This month means until the 31st.",
     "evidence": '{"day":"Friday","from":9,"to":20} mismatch messages[2]',
     "inventory": "leave it as the tool's author wrote it, or add a stricter one; "
     "allow_unsafe=True permits this",
@@ -254,3 +255,15 @@ def test_evidence(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[3] == asked.system.replace("\n\n", " / ")
     assert lines[4] == asked.messages[-1]["content"]
     assert lines[-1].endswith("mismatch messages[2]")
+
+
+def test_desk() -> None:
+    """Whoever took over read it all, asked the board inside the run, and went on in the next."""
+    module = played("desk")
+    asked = module.model.asked
+    assert [ask.system.split()[0] for ask in asked] == ["Find", "You", "You", "You"]
+    assert asked[2].messages[-1]["content"] == (
+        "sales: Yes, it is a large order.\ncosts: Yes, but only this month."
+    )
+    assert [one["role"] for one in asked[3].messages][-2:] == ["assistant", "user"]
+    assert module.agent.checkpoint().count(b'"carried":{"active":"money"}') == 1
