@@ -164,12 +164,14 @@ async def test_without_rounds_no_tool_runs(form: Form) -> None:
     assert (made, result.state["stopReason"], result.value) == ([], "max_iterations", "")
 
 
-async def test_too_many_calls_are_not_made(form: Form) -> None:
+@pytest.mark.parametrize("concurrency", [1, 3])
+async def test_too_many_calls_are_not_made(form: Form, concurrency: int) -> None:
     """A reply may ask for a hundred calls and some; those beyond get an error as answer."""
     made: list[Any] = []
     pieces = tuple(ToolCallPiece(str(n), "work", {"n": n}) for n in range(130))
     model = Model(ModelReply("", tool_calls=pieces), "done")
-    result = await form.run(config(model, tool("work", made.append)))
+    work = tool("work", made.append)
+    result = await form.run(config(model, work, tool_concurrency=concurrency))
     assert len(made) == 128
     said = answers(talk(result))
     assert said["129"] == '{"error":true,"message":"More than 128 calls in one reply"}'

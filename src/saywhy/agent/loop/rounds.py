@@ -109,7 +109,8 @@ class Round:
         while at < len(order):
             number = order[at]
             call = calls[number]
-            known = ready.raw[number] if ready is not None else None
+            ahead = ready is not None and number < len(ready)
+            known = ready.raw[number] if ahead else None
             if number >= MOST_CALLS:
                 self.calls.started(s, call)
                 self._take(s, call, failed(f"More than {MOST_CALLS} calls in one reply"), 0)
