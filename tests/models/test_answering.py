@@ -86,7 +86,11 @@ async def test_somebody_elses_exception_is_data_too() -> None:
         return await model_answerer(Broken(error), clock=SystemClock())(HI)
 
     found = await of(KeyError("k"))
-    assert (found.error, found.error_name, found.facts["code"]) == ("'k'", "ModelFailed", "unknown")
+    assert (found.error, found.error_name, found.facts["code"]) == (
+        "KeyError: 'k'",
+        "ModelFailed",
+        "unknown",
+    )
     found = await of(ConnectionError("cut"))
     assert (found.error, found.facts["code"], found.facts["retryable"]) == ("cut", "network", True)
     found = await of(TimeoutError("the server is slow"))

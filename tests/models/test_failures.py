@@ -250,5 +250,5 @@ def test_anybodys_exceptions() -> None:
     assert [(one.code, str(one)) for one in found] == [
         ("timeout", "TimeoutError"),
         ("network", "cut"),
-        ("unknown", "'k'"),
+        ("unknown", "KeyError: 'k'"),
     ]

@@ -13,7 +13,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from saywhy.errors import CallerError, DefinitionError, Place, Problem, did_you_mean
+from saywhy.cli.blame import place_of, said
+from saywhy.errors import (
+    CallerError,
+    DefinitionError,
+    Place,
+    Problem,
+    SaywhyError,
+    did_you_mean,
+)
 from saywhy.values import untagged
 
 Functions = dict[str, Callable[..., Any]]
@@ -185,9 +193,9 @@ def _broken(module_name: str, error: Exception) -> CallerError:
         place = Place(error.filename, error.lineno or 0)
         return CallerError(f"{module_name} is no Python: {error.msg}", place=place)
     newest = traceback.extract_tb(error.__traceback__)[-1]
-    place = Place(newest.filename, newest.lineno or 0)
-    text = f"{type(error).__name__}: {error}"
-    return CallerError(f"{module_name} cannot be imported: {text}", place=place)
+    place = place_of(error) or Place(newest.filename, newest.lineno or 0)
+    hint = error.hint if isinstance(error, SaywhyError) else ""
+    return CallerError(f"{module_name} cannot be imported: {said(error)}", place=place, hint=hint)
 
 
 def load_object(path: Path) -> dict[str, Any]:

@@ -55,6 +55,10 @@ _TOO_LONG: Final = re.compile(
 """How vendors say that the conversation does not fit, with a status that says less."""
 
 
+_MISTAKES: Final = (ArithmeticError, AttributeError, LookupError, NameError, TypeError)
+"""What code of the host's own raises, seldom with words that are enough."""
+
+
 def code_of(status: int | None, kind: str = "", text: str = "") -> ModelErrorCode:
     """What went wrong, from the status of an answer, the kind of error in it, and its words."""
     is_clear = status is not None and status >= 400
@@ -139,7 +143,10 @@ def failure_of(error: BaseException, provider: str = "") -> ModelError:
         code = "timeout"
     elif isinstance(error, ConnectionError):
         code = "network"
-    made = ModelError(told_by(error), code=code, provider=provider)
+    text = told_by(error)
+    if isinstance(error, _MISTAKES) and text != type(error).__name__:
+        text = f"{type(error).__name__}: {text}"  # alone, 'name' or 0 would say nothing
+    made = ModelError(text, code=code, provider=provider)
     made.__cause__ = error
     return made
 

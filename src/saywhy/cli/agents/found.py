@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from saywhy.cli.blame import place_of, said
 from saywhy.cli.given import load_named
-from saywhy.errors import CallerError, Place, SaywhyError
+from saywhy.errors import CallerError, SaywhyError
 
 if TYPE_CHECKING:
     from saywhy.runtime.agents.runner import Runner
@@ -74,8 +73,7 @@ async def _called(spec: str, make: Callable[..., Any], model: Any) -> tuple[Any,
     except SaywhyError:
         raise
     except Exception as error:
-        where = Path(inspect.getsourcefile(make) or spec).name
-        raise CallerError(f"{spec} failed: {said(error)}", place=place_of(error, where)) from error
+        raise CallerError(f"{spec} failed: {said(error)}", place=place_of(error)) from error
     return made, None if takes else model
 
 
@@ -94,23 +92,3 @@ def _model_wanted(spec: str, make: Callable[..., Any]) -> tuple[bool, bool]:
 
 def _is_plain(parameter: inspect.Parameter) -> bool:
     return parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-
-
-def said(error: BaseException) -> str:
-    """What went wrong, with its kind where that is none of ours."""
-    return str(error) if isinstance(error, SaywhyError) else f"{type(error).__name__}: {error}"
-
-
-def place_of(error: BaseException, file: str = "") -> Place | None:
-    """The line of somebody's own code in which it happened; None where that is not known.
-
-    `file` is the name of the file meant; without one any line outside this package counts.
-    """
-    ours = str(Path(__file__).parent.parent.parent)
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        is_theirs = not frame.filename.startswith((ours, "<")) and "site-packages" not in (
-            Path(frame.filename).parts
-        )
-        if is_theirs and (not file or Path(frame.filename).name == file):
-            return Place(frame.filename, frame.lineno or 0)
-    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from saywhy.cli.agents.found import place_of, said
+from saywhy.cli.blame import place_of, said
 from saywhy.cli.output import STYLES, described, err, out
 from saywhy.errors import SaywhyError
 
@@ -161,8 +161,8 @@ class JsonShown:
 
     def failed(self, error: BaseException) -> None:
         hint = error.hint if isinstance(error, SaywhyError) else ""
-        name = error.name if isinstance(error, SaywhyError) else type(error).__name__
-        _write({"type": "failed", "name": name, "message": str(error), "hint": hint or None})
+        name, text = type(error).__name__, str(error)
+        _write({"type": "failed", "name": name, "message": text, "hint": hint or None})
 
     def cancelled(self) -> None:
         _write({"type": "failed", "name": "Cancelled", "message": CANCELLED, "hint": None})
@@ -181,10 +181,15 @@ def offers(follow_ups: Sequence[ResolvedFollowUp]) -> list[str]:
 
 def sentence(error: BaseException) -> str:
     """An error in one or two lines, with the place in somebody's own code where that is known."""
-    if isinstance(error, SaywhyError):
-        return described(error)
-    place = place_of(error)
-    return f"{place}: {said(error)}" if place else said(error)
+    from saywhy.chart.failure import ForkFailed, StepFailed
+
+    cause: BaseException = error
+    while isinstance(cause, ForkFailed | StepFailed) and cause.__cause__ is not None:
+        cause = cause.__cause__  # a branch failed because a step in it did, and so on
+    place = None if isinstance(cause, SaywhyError) else place_of(cause)
+    if place is not None:
+        return f"{place}: {said(cause)}"
+    return described(error) if isinstance(error, SaywhyError) else said(error)
 
 
 def receipt_line(number: int, served: Served) -> str:

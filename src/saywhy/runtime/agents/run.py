@@ -127,7 +127,7 @@ class AgentRun:
             where = ".".join(failed.path)
             error.add_note(f"    in run {self.run_id} of {self.agent.name}, at {where}")
             await self._failed(error)
-            raise error from None
+            raise error from error.__cause__  # its own: what went wrong inside a branch
         except RunCancelled as cancelled:
             self._come_to = cancelled.result
             error = self._timed_out(cancelled)
@@ -276,9 +276,16 @@ class AgentRun:
         result = self.result
         if result is not None and not result.paused:
             content = hide(result.content)
-            spans = (Span(0, len(content), self._last),)
+            spans = (Span(0, len(content), self._answered_in()),)
             said.append(Message(2, "assistant", content, self.turn, spans=spans))
         return said
+
+    def _answered_in(self) -> int:
+        """The step that made the answer: what it read is what the answer comes from."""
+        for commit in reversed(self.recorder.kept):
+            if any(op.key[1:] == ("result",) for op in commit.ops):
+                return commit.seq
+        return self._last
 
 
 async def _ended(work: asyncio.Task[Any]) -> None:
