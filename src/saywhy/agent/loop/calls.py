@@ -41,6 +41,9 @@ from saywhy.values import FrozenDict, same, thaw
 SHOWN_ARGUMENTS: Final = 200
 """So many characters of arguments that are no JSON object stand in the message about them."""
 
+CARRIED_BY: Final = "carried_by"
+"""Name in the environment of stages under which a host says what carries calls out."""
+
 Asks = Need | Invoke
 """What a call waits for: somebody outside, or a chart that is run for it."""
 
@@ -88,7 +91,7 @@ class ToolCalls:
         check = _checked(call, tool)
         if not check.valid:
             return invalid_input(tool.id, check)
-        run = self._run_of(tool)
+        run = self._run_of(s, tool)
         if run is not None:
             return Invoke(run.chart, {**run.given(arguments), **_of_the_run(s, run, tool)})
         if tool.asks_human:
@@ -101,9 +104,12 @@ class ToolCalls:
         """Who carries out a call of `name`."""
         return self.box.find(name, lambda variable: look(s, variable))
 
-    def _run_of(self, tool: AgentTool) -> ChartRun | None:
-        """The chart that carries its calls out, where there is one."""
-        carried_by = self.config.carried_by
+    def _run_of(self, s: Any, tool: AgentTool) -> ChartRun | None:
+        """The chart that carries its calls out, where there is one.
+
+        An agent inside another one is not built by the host; its stages are run by it.
+        """
+        carried_by = self.config.carried_by or s.env.get(CARRIED_BY)
         own = self.box.run_of(tool)
         return own or (carried_by(tool) if carried_by is not None else None)
 
@@ -115,7 +121,7 @@ class ToolCalls:
         if asked is None or asked.kind != "call":
             return reply_from(answer)
         tool = self.found(s, call["name"])
-        run = self._run_of(tool) if isinstance(tool, AgentTool) else None
+        run = self._run_of(s, tool) if isinstance(tool, AgentTool) else None
         if run is None or (answer.error is not None and run.failure is None):
             return reply_from(answer)
         if answer.error is not None and run.failure is not None:

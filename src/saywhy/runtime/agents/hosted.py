@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from saywhy.agent.loop.calls import CARRIED_BY
 from saywhy.agent.tools import AgentTool, ChartRun
 from saywhy.chart.built import Built, stages_of
 from saywhy.chart.language import Language
@@ -54,7 +55,7 @@ class Hosted:
             (*charts, *host.charts.values(), asking_chart(), *([last] if last else [])),
             {name: one.chart.digest for name, one in built.items()},
             tuple(host.tools.values()),
-            stages_of(built.values()),
+            stages_of(built.values(), {CARRIED_BY: host.carried_by}),
             last.digest if last else "",
         )
 
@@ -105,7 +106,7 @@ class _Host:
         for tool in definition.every_tool():
             self._note(tool, name)
         fixed = replace(definition, tools=tools)
-        return agent.built_for(fixed, id=f"agent/{name}", carried_by=self._carried_by)
+        return agent.built_for(fixed, id=f"agent/{name}", carried_by=self.carried_by)
 
     def raise_problems(self) -> None:
         """Raises `DefinitionError` with everything that does not fit."""
@@ -145,7 +146,7 @@ class _Host:
                 self.problems.append(Problem(text, hint=hint, flow=agent))
         self._add(tool_chart(tool.id))
 
-    def _carried_by(self, tool: AgentTool) -> ChartRun | None:
+    def carried_by(self, tool: AgentTool) -> ChartRun | None:
         """What carries the calls of a tool out; None for one that nobody knew beforehand."""
         if tool.asks_human:
             chart = flow_chart(ASKING, (ANSWER,)).name

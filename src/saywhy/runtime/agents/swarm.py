@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Unpack, cast
 
 from saywhy.agent.agent import tools_of
 from saywhy.agent.runners.as_tool import runner_tool
@@ -20,10 +20,12 @@ from saywhy.agent.runners.swarm import (
 from saywhy.agent.slots.strategies import sliding_window
 from saywhy.agent.tools import AgentTool
 from saywhy.errors import CallerError, Problem
+from saywhy.models.chat import Content
 from saywhy.runtime.agents.agent import Agent
 from saywhy.runtime.agents.agent_tool import run_alone
 from saywhy.runtime.agents.parts import check, part_of, policy_of, runner_problems
 from saywhy.runtime.agents.result import AgentResult
+from saywhy.runtime.agents.run import RunSettings
 
 if TYPE_CHECKING:
     from saywhy.runtime.agents.fluent import SwarmBuilder
@@ -94,6 +96,14 @@ class Swarm(Agent):
         from saywhy.runtime.agents.fluent import SwarmBuilder
 
         return SwarmBuilder(model, {"name": name})
+
+    async def run(self, message: Content, **options: Unpack[RunSettings]) -> SwarmResult:
+        """Say something, and wait for the answer. See `Conversation.run`."""
+        return cast("SwarmResult", await super().run(message, **options))
+
+    async def resume(self, answer: Any, **options: Unpack[RunSettings]) -> SwarmResult:
+        """Give the answer of the person who was asked. See `Conversation.resume`."""
+        return cast("SwarmResult", await super().resume(answer, **options))
 
     def result_of(self, state: Mapping[str, Any], given: Mapping[str, Any]) -> SwarmResult:
         """The result, with what specialists did."""
