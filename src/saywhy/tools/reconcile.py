@@ -63,7 +63,7 @@ async def find_out(
     implementation = Implementation("local", raw, asked.function, asked.timeout_ms)
     outcome = await local.invoke(
         Invocation(
-            tool=replace(tool, implementation=implementation, effect="reads"),
+            tool=replace(tool, implementation=implementation, effect="reads", function=None),
             arguments=arguments,
             context=context,
             functions=functions,
