@@ -174,3 +174,32 @@ async def test_stored_records_read_alike() -> None:
         stored = Trace([decode(encode(one)) for one in record], record.charts, record.messages())
         assert narrative(stored) == narrative(record)
         assert "Ran " not in narrative(Trace(list(record)))
+
+
+async def test_why_an_agent_answered_so() -> None:
+    """The answer leads to the model, the results it read, the rules and the prompt."""
+    clock = FakeClock()
+    rule = LLMInstruction("kind", text="Be kind.")
+    tool = define_tool("order", "O.", {}, lambda arguments: "denied", instructions=[rule])
+    replies = [(1, wants(("c1", "order", {"id": 7}))), (1, says("It was denied."))]
+    agent = Agent(
+        Timed(clock, *replies),
+        system="Help.",
+        tools=[tool],
+        instructions=[AgentInstruction(id="calm", prompt="Stay calm.")],
+        clock=clock,
+    )
+    await agent.run("Where is 7?")
+    chain = agent.trace.why()
+    said = chain.causes[1]
+    assert said.sentence == "answered by agent agent"
+    told = [line for cause in chain.causes for line in (cause.sentence, *cause.details)]
+    assert any('tool order({"id": 7})' in line for line in told)
+    assert any("is what the model answered" in line for line in told)
+    for line in (
+        'Instruction "kind" fired',
+        'Instruction "calm" applies',
+        '"Help.": the agent\'s system prompt',
+        '"Stay calm.": an agent-level instruction is active',
+    ):
+        assert line in told

@@ -14,7 +14,7 @@ from saywhy.models.provider import CHAT
 from saywhy.trace.loops import BEGINS
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import brief, call_text, count, quoted
-from saywhy.values import raw
+from saywhy.values import Key, raw
 
 MOST_PIECES: Final = 4
 MOST_CALLS: Final = 6
@@ -374,6 +374,30 @@ def _fired(rules: Mapping[str, Any]) -> list[str]:
             call = call_text(str(offered["tool_id"]), offered["params"])
             told.append(f"It offers {call}{', strictly' if offered.get('strict') else ''}.")
     return told
+
+
+EXPLAINED: Final = frozenset(
+    {"messages", "toolMessages", "heldMessages", "promptInjections", "systemPrompt"}
+)
+"""What rules and pieces go into."""
+
+
+def causes_in(commit: Commit, key: Key) -> tuple[str, ...]:
+    """What a step of a loop tells besides values: which rules fired and which pieces it put in."""
+    if commit.kind.isupper() or len(key) < 2 or key[1] not in EXPLAINED:
+        return ()
+    told: list[str] = []
+    for one in map(raw, raw(commit.facts.get("instructions")) or ()):
+        told += _fired(one) if "log" in one else [_verdict(one, "applies")]
+    written = {str(op.key[1]): op for op in commit.ops if len(op.key) == 2}
+    for piece in _records(written, "systemPromptInjections")[:MOST_PIECES]:
+        told.append(f"{quoted(str(piece['contentSummary']))}: {piece['reason']}")
+    return tuple(line.rstrip(".") for line in told)
+
+
+def is_answer(commit: Commit) -> bool:
+    """Whether a step is the one that says what a loop's answer is."""
+    return {"result", "stopReason"} <= {op.key[1] for op in commit.ops if len(op.key) == 2}
 
 
 # ------------------------------------------------------------------ the way

@@ -10,6 +10,7 @@ from saywhy.chart.commit import Answered, Commit, Condition, Decision, FunctionC
 from saywhy.chart.model import Node
 from saywhy.errors import Place
 from saywhy.messages import Message
+from saywhy.trace.agents import causes_in, is_answer
 from saywhy.trace.carried import carried_text
 from saywhy.trace.chain import Cause, Root
 from saywhy.trace.corrected import replaced_in
@@ -122,6 +123,8 @@ def _how_said(commit: Commit, node: Node | None) -> str:
     if commit.flow == ROUTING:
         reason = _ROUTED.get(commit.kind)
         return "said by the engine" + (f", because the user's message {reason}" if reason else "")
+    if is_answer(commit):
+        return f"answered by agent {commit.flow}"
     if commit.kind == "RETURN":
         key = commit.facts.get("evaluated", "value")  # `value_es` where that was evaluated
         source = node.spec.get(key) if node is not None else None
@@ -155,7 +158,7 @@ def value(trace: Trace, key: Key, commit: Commit, found: Found, origin: Origin) 
     cause = Cause(0, "value", "", name=name, value=found.value, **_at(trace, commit))
     cause.sentence = _how_written(trace, key, commit, found, origin)
     cause.root = _ROOTS.get(origin.how, "")
-    cause.details = (*read_from(commit, key), *_warned(commit))
+    cause.details = (*read_from(commit, key), *causes_in(commit, key), *_warned(commit))
     replaced = replaced_in(trace, commit, key)
     if replaced is not UNDEFINED:
         cause.details = (f"a correction: it took the place of {brief(replaced)}", *cause.details)

@@ -37,6 +37,28 @@ How = Literal[
 PLUMBING: Final = frozenset({("session", "queue"), ("session", "tentative"), ("turn", "reply")})
 """How texts travel to the reply. Who wrote each is known; that is what is followed instead."""
 
+HANDED_ON: Final = {
+    **{
+        name: name
+        for name in (
+            "systemPrompt",
+            "promptSummary",
+            "messagesSeen",
+            "toolDescriptions",
+            "toolRoutes",
+            "resolvedTools",
+            "promptInjections",
+            "toolInjections",
+            "responseRules",
+            "matchedInstructions",
+            "activeInstructions",
+        )
+    },
+    "assembledSystem": "systemPrompt",
+    "assembledMessages": "messages",
+}
+"""Of an agent's loop: what is handed on, and the name it had before. Nothing else goes into it."""
+
 _NAME: Final = re.compile(r"[^\W\d][\w$]*")
 
 
@@ -64,7 +86,7 @@ def origin_of(commit: Commit, key: Key, node: Node | None) -> Origin:
     answered = _answered(commit, key, node)
     if answered is not None:
         return answered
-    reads = data_reads(commit)
+    reads = handed_on(commit, key) or data_reads(commit)
     return Origin("computed" if reads or commit.calls else "written", reads)
 
 
@@ -127,6 +149,14 @@ def is_input(key: Key) -> bool:
 def data_reads(commit: Commit) -> tuple[Key, ...]:
     """What a step read, without the ways that texts take to the reply."""
     return tuple(key for key in commit.reads if key[:2] not in PLUMBING)
+
+
+def handed_on(commit: Commit, key: Key) -> tuple[Key, ...]:
+    """Where a step of an agent's loop has a value from that it only hands on."""
+    if commit.kind not in ("mount", "selector", "stage") or len(key) < 2:
+        return ()
+    name = HANDED_ON.get(str(key[1]))
+    return tuple(read for read in commit.reads if name is not None and read[1:] == (name,))
 
 
 def named(written: Any, commit: Commit) -> tuple[Key, ...]:
