@@ -61,6 +61,8 @@ class ChartRun:
     """The arguments of a call → what the chart is given."""
     build: Callable[[str], Built] | None = None
     """An id → the chart, where it comes along; None: whoever runs the agent has it."""
+    inner: Any = field(default=None, kw_only=True, compare=False)
+    """The runner whose chart it is, for a host that has to know what is inside."""
     failure: Callable[[str], ToolReply] | None = field(default=None, kw_only=True)
     """What the model reads of its failure; None: what it reads of any tool's."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from saywhy.agent.tools import ask_human
+from saywhy.agent.tools import ask_human, define_tool
 from saywhy.runtime.agents.agent_tool import agent_as_tool
 from saywhy.runtime.agents.flow_tool import flow_tool
 from saywhy.runtime.agents.swarm import Specialist, Swarm
@@ -17,6 +17,8 @@ from tests.flows.agents.conftest import agent_of, ask_agent, asked, last, names,
 from tests.flows.conftest import NOW, ask, engine_of, flow, local_tool, put, run, say, talk, use
 
 Flow = dict[str, Any]
+
+LOOK = define_tool("look", "Looks.", {}, lambda arguments: "seen")
 
 
 class Desk:
@@ -323,6 +325,23 @@ async def test_an_agent_inside_an_agent_asks() -> None:
     assert (await talk(engine, "sure", session=session)).response == "Done.\n\nMore?"
     assert last(inner)["content"] == "sure"
     assert last(outer)["content"] == "Inside."
+
+
+async def test_an_agent_inside_an_agent_has_flows_and_tools() -> None:
+    """The engine knows what is inside: its flows run, and its tools are those of the engine."""
+    inner = agent_of(
+        wants("ask"), wants("look"), "Inside.", name="inner", tools=[flow_tool("ask"), LOOK]
+    )
+    outer = agent_of(
+        wants("inner", message="m"), "Done.", tools=[agent_as_tool(inner, description="Helps.")]
+    )
+    within = flow(ask("x", "X?"), name="Ask")
+    engine = engine_of(flow(ask_agent(), ask("more", "More?")), within, agents=outer)
+    session = await talk(engine, "Main")
+    assert session.response == "X?"
+    assert (await talk(engine, "7", session=session)).response == "Done.\n\nMore?"
+    assert last(inner)["content"] == "seen"
+    assert "look" in [tool.id for tool in engine.tools]
 
 
 async def test_a_swarm_in_a_flow() -> None:

@@ -45,7 +45,7 @@ def runner_tool(
         instructions=instructions,
         timeout_ms=ALONE_MS,
     )
-    run = ChartRun(part.id, _reply, _given, part.build, failure=failure_reply)
+    run = ChartRun(part.id, _reply, _given, part.build, failure=failure_reply, inner=part.runner)
     return AgentTool(made.tool, made.instructions, made.input_schema, runs=run)
 
 

@@ -52,6 +52,8 @@ class Part:
     description: str = ""
     keeps_history: bool = False
     """Whether it goes on with the conversation so far."""
+    runner: Any = None
+    """Whose chart it is."""
     conversation_id: str = ""
     """Under which a memory of its own keeps the conversation; "": one within that of the run."""
 

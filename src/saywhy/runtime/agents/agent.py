@@ -165,4 +165,9 @@ class Agent(Runner[AgentResult]):
         """This as a part of another runner. Its memory keeps the conversation as told there."""
         memory = self.definition.memory
         own = memory.conversation_id if memory is not None else ""
-        return Part(id, self.built_as, description, self.keeps_history, own)
+        return Part(id, self.built_as, description, self.keeps_history, self, own)
+
+    def inside(self) -> Iterable[Any]:
+        """The runners behind its tools."""
+        runs = (tool.runs for tool in self.definition.every_tool())
+        return [run.inner for run in runs if run is not None and run.inner is not None]

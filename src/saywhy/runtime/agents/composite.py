@@ -44,6 +44,10 @@ class Composite(Runner[R]):
         given: RunnerOptions = {**options, "redact": redact}
         super().__init__(name, **_all(**given))
 
+    def inside(self) -> Iterable[Any]:
+        """The runners it is made of."""
+        return [runner for _, runner in self.inner]
+
 
 def _all(**options: Unpack[RunnerOptions]) -> dict[str, Any]:
     return {**options}

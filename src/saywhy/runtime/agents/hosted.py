@@ -6,7 +6,7 @@ and settled like those of a CALL-TOOL step, its questions are asked like those o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from saywhy.flows.agents.fallback import ANSWER, ASKING, asking_chart, fallback_
 from saywhy.flows.model import Library
 from saywhy.runtime.agents.agent import Agent
 from saywhy.runtime.agents.flow_tool import FlowRun, answer_reply, described_by, reply_of
+from saywhy.runtime.agents.runner import Runner
 from saywhy.tools.tool import Tool
 
 
@@ -105,6 +106,10 @@ class _Host:
         tools = tuple(self._known(tool, name) for tool in definition.tools)
         for tool in definition.every_tool():
             self._note(tool, name)
+        for inner in _agents_inside(agent):
+            for tool in inner.definition.every_tool():
+                self._known(tool, name)
+                self._note(tool, name)
         fixed = replace(definition, tools=tools)
         return agent.built_for(fixed, id=f"agent/{name}", carried_by=self.carried_by)
 
@@ -155,6 +160,16 @@ class _Host:
         if known is not tool.tool:
             return None
         return ChartRun(tool_chart(tool.id).name, reply_of, _as_arguments)
+
+
+def _agents_inside(runner: Runner[Any]) -> Iterator[Agent]:
+    """The agents that a runner is made of, however deep."""
+    for inner in runner.inside():
+        if isinstance(inner, Agent):
+            yield inner
+        if isinstance(inner, Runner):
+            known: Runner[Any] = inner
+            yield from _agents_inside(known)
 
 
 def _as_arguments(arguments: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -90,7 +90,11 @@ class Runner(Generic[R]):
 
     def part(self, id: str, description: str = "") -> Part:
         """This as a part of another runner, called `id` there."""
-        return Part(id, self.built_as, description, self.keeps_history)
+        return Part(id, self.built_as, description, self.keeps_history, self)
+
+    def inside(self) -> Iterable[Any]:
+        """The runners that this one is made of."""
+        return ()
 
     # ------------------------------------------------------------ what all have
 

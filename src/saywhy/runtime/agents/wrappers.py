@@ -69,7 +69,11 @@ class Wrapper(Runner[AgentResult]):
     def part(self, id: str, description: str = "") -> Part:
         """This as a part of another runner; a memory inside keeps the conversation as told."""
         own = self.parts[0].conversation_id
-        return Part(id, self.built_as, description, self.keeps_history, own)
+        return Part(id, self.built_as, description, self.keeps_history, self, own)
+
+    def inside(self) -> Sequence[Any]:
+        """The runners it stands around."""
+        return self.inner
 
     def _answered(self, state: Mapping[str, Any]) -> Any:
         return self.inner[0]
