@@ -38,7 +38,9 @@ BEGINS: Final = "userMessage"
 class LoopState:
     """One loop, as far as it has come."""
 
-    def __init__(self, commit: Commit, scope: str) -> None:
+    def __init__(self, commit: Commit, scope: str, outer: LoopState | None = None) -> None:
+        self.outer = outer
+        """The loop, or the sequence and the like, that this one is a part of."""
         self.frame = commit.frame
         self.began = commit.seq
         self.name = commit.flow
@@ -49,6 +51,11 @@ class LoopState:
         self.error = ""
         self.error_name = ""
         self._calls: dict[str, Any] = {}
+
+    @property
+    def root(self) -> LoopState:
+        """The outermost one: that of the run."""
+        return self if self.outer is None else self.outer.root
 
     def text(self, name: str) -> str:
         """A variable as text; empty where there is none."""
@@ -103,7 +110,8 @@ class Loops:
         self._place(commit)
         scope = _begins(commit)
         if scope and commit.frame not in self._loops:
-            self._loops[commit.frame] = LoopState(commit, scope)
+            outer = self._around(commit.frame)
+            self._loops[commit.frame] = LoopState(commit, scope, outer)
         loop = self._around(commit.frame)
         if loop is not None:
             loop.take(commit)

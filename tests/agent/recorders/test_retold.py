@@ -11,7 +11,10 @@ from saywhy.agent.hooks import HOOKS
 from saywhy.agent.instructions.rule import LLMInstruction
 from saywhy.agent.recorders.retold import Retelling, hooks_in, replay
 from saywhy.agent.tools import define_tool
+from saywhy.errors import ModelError
 from saywhy.runtime.agents.agent import Agent
+from saywhy.runtime.agents.parallel import Parallel
+from saywhy.runtime.agents.sequence import Sequence
 from saywhy.testing.clock import FakeClock
 from saywhy.trace.record import decode, encode
 from saywhy.trace.trace import Trace
@@ -183,3 +186,34 @@ async def test_nothing_is_kept_of_loops_that_are_over() -> None:
         kept = [loops._loops, loops._frames, loops._callers, loops._calling]
         if record.commit(record.last).phase == "closed":
             assert [len(one) for one in kept] == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("side_by_side", [False, True])
+async def test_runs_of_several_agents_are_one_run(side_by_side: bool) -> None:
+    """A sequence, or agents side by side: one turn, with the calls of all of them."""
+    live, clock = Listens(), FakeClock()
+    tool = define_tool("a", "A.", {}, lambda arguments: "ra")
+    first = Agent(
+        Timed(clock, (1, wants(("c1", "a", {}))), (1, says("one"))), name="first", tools=[tool]
+    )
+    second = Agent(Timed(clock, (1, says("two"))), name="second")
+    runner: Any = (
+        Parallel({"x": first, "y": second}, merge=lambda given: "m", recorders=[live], clock=clock)
+        if side_by_side
+        else Sequence(first, second, recorders=[live], clock=clock)
+    )
+    await runner.run("hello")
+    assert [hook for hook, _ in live.told].count("on_turn_start") == 1
+    assert [hook for hook, _ in live.told].count("on_llm_call") == 3
+    assert retold(runner.trace) == live.told
+
+
+async def test_a_sequence_that_fails() -> None:
+    """The failure of a part is that of the run, told once."""
+    live, clock = Listens(), FakeClock()
+    bad = Agent(Timed(clock, (1, ModelError("down", code="server"))), name="bad")
+    runner: Any = Sequence(bad, Agent(Timed(clock), name="never"), recorders=[live], clock=clock)
+    with pytest.raises(ModelError):
+        await runner.run("hello")
+    assert [hook for hook, _ in live.told] == ["on_turn_start", "on_error"]
+    assert retold(runner.trace) == live.told

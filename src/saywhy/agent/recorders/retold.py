@@ -2,7 +2,8 @@
 
 It takes commits one by one, so that it can also listen to runs that nobody tells recorders of: the
 agents of an engine. Loops of agents are known by what their first step writes, wherever they are
-mounted. The id of a conversation is in no record: who hands in the commits may know it.
+mounted; the parts of a sequence and the like are told as one run. The id of a conversation is in no
+record: who hands in the commits may know it.
 """
 
 from __future__ import annotations
@@ -98,9 +99,10 @@ class Retelling:
 
 
 def _told(commit: Commit, loop: LoopState, conversation_id: str) -> Iterator[Told]:
-    about: dict[str, Any] = {"turn_number": commit.turn, "run_id": loop.text("runId")}
+    root = loop.root
+    about: dict[str, Any] = {"turn_number": commit.turn, "run_id": root.text("runId")}
     about["conversation_id"] = conversation_id
-    if loop.began == commit.seq:
+    if root.began == commit.seq:
         yield "on_turn_start", TurnStarted(message=loop.text("userMessage"), **about)
     blocked = commit.facts.get("blocked")
     if blocked:
@@ -108,9 +110,9 @@ def _told(commit: Commit, loop: LoopState, conversation_id: str) -> Iterator[Tol
     if _is_answer(commit):
         yield "on_llm_call", _model_call(commit, loop.iteration, about)
     yield from _calls(commit, loop, about)
-    _wait(commit, loop)
-    if commit.phase == "closed" and commit.frame == loop.frame:
-        yield _end(commit, loop, about)
+    _wait(commit, loop, root)
+    if commit.phase == "closed" and commit.frame == root.frame:
+        yield _end(commit, root, about)
 
 
 def _is_answer(commit: Commit) -> bool:
@@ -215,16 +217,16 @@ def _verdict(fields: dict[str, Any]) -> Verdict:
 # ------------------------------------------------------------------ ends
 
 
-def _wait(commit: Commit, loop: LoopState) -> None:
-    """What the loop waits for now, or was about to do when it failed."""
+def _wait(commit: Commit, loop: LoopState, root: LoopState) -> None:
+    """What the run waits for now, or was about to do when it failed."""
     asked = commit.asked
     if commit.error:
-        loop.phase = loop.phase or commit.node
-        loop.error, loop.error_name = commit.error, commit.error_name
+        root.phase = root.phase or commit.node
+        root.error, root.error_name = commit.error, commit.error_name
     elif commit.phase != "closed":
-        loop.phase = ""
+        root.phase = ""
     if asked is not None:
-        loop.phase = PHASES.get(asked.kind, commit.node)
+        root.phase = PHASES.get(asked.kind, commit.node)
         if asked.kind == "model":
             args: Any = raw(asked.args)
             loop.iteration = int(args.get("iteration", 0)) if isinstance(args, dict) else 0
