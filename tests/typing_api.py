@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import Any, assert_type
+from typing import Any, Literal, assert_type
 
 from saywhy import (
     Agent,
@@ -12,22 +12,28 @@ from saywhy import (
     AgentEvent,
     AgentMemory,
     AgentResult,
+    AgentTool,
     Ask,
+    BranchResult,
     Budget,
     BudgetExceeded,
     CallerError,
     CancelToken,
+    Conditional,
     Conversation,
     Engine,
     FlowExecutionError,
     HeldTurn,
     InstructionContext,
     InstructionOverride,
+    LLMCall,
     LLMCalled,
     LLMInstruction,
+    Loop,
     MemoryStore,
     ModelReply,
     OutputSchema,
+    Parallel,
     Policy,
     Problem,
     Provider,
@@ -38,16 +44,24 @@ from saywhy import (
     ResolvedFollowUp,
     ResolvedInstruction,
     RunCancelled,
+    Runner,
     RunTimedOut,
     SaywhyError,
+    Sequence,
+    SequenceResult,
     Session,
+    Specialist,
     SqliteStore,
     Store,
+    Swarm,
+    SwarmResult,
+    Team,
     Token,
     Trace,
     TurnEnd,
     TurnReply,
     Variable,
+    agent_as_tool,
     apply_decisions,
     apply_instruction_overrides,
     define_instruction,
@@ -67,6 +81,7 @@ from saywhy import (
     with_fallback,
     with_rate_limit,
     with_retries,
+    with_retry,
     with_timeout,
 )
 from saywhy.host import (
@@ -284,6 +299,25 @@ def agents(model: Provider, memory: Any) -> list[Agent]:
     form = OutputSchema({"type": "object"}, name="order")
     written = Agent("openai:some-model", tools=[pay], pattern="dynamic", memory=kept)
     return [builder.tool(pay).recorder(Notes()).build(), written, Agent(model, output_schema=form)]
+
+
+async def runners(agent: Agent, model: Provider, signal: CancelToken) -> None:
+    """Each runner knows its own kind of result; whatever stands around one is a runner again."""
+    call = LLMCall.create(model).system("Be brief.").build()
+    row = Sequence(("draft", call), agent, name="letter")
+    assert_type(await row.run("a letter"), SequenceResult)
+    both = Parallel({"a": call, "b": row}, merge=lambda found: found[0].content)
+    assert_type((await both.run("x", signal=signal)).branches, tuple[BranchResult, ...])
+    chosen = Conditional.create().when("a", lambda c: "x" in c.message, both).otherwise("b", row)
+    assert_type((await chosen.build().run("x")).chosen, str)
+    assert_type((await Loop(call, until=lambda one: one.number > 1).run("x")).rounds, int)
+    swarm = Swarm(model, [Specialist("a", both, "Knows.")])
+    assert_type(await swarm.run("x"), SwarmResult)
+    team = Team([agent, Specialist("b", swarm)], routes={"b": []})
+    assert_type((await team.run("x")).active, str)
+    steady: Runner[Any] = with_fallback(with_retry(team, backoff_ms=5), call)
+    assert_type(with_circuit_breaker(swarm).state, Literal["closed", "open", "half_open"])
+    assert_type(agent_as_tool(steady, description="Helps."), AgentTool)
 
 
 async def talk(agent: Agent, signal: CancelToken) -> None:
