@@ -111,7 +111,9 @@ class ToolCalls:
         """
         carried_by = self.config.carried_by or s.env.get(CARRIED_BY)
         own = self.box.run_of(tool)
-        return own or (carried_by(tool) if carried_by is not None else None)
+        if carried_by is None:  # no host has the charts that do not come along
+            return own if own is not None and own.build is not None else None
+        return own or carried_by(tool)
 
     # ------------------------------------------------------------ after
 
