@@ -85,8 +85,8 @@ def check_languages(spot: Spot) -> Iterator[Problem]:
 def _in_vain(spot: Spot) -> Iterator[Problem]:
     """Translations where nothing is said: `value_es` of a SET."""
     kind = spot.step.type
-    if kind not in STEP_KEYS or "value" in SAID.get(kind, ()):
-        return
+    if kind not in STEP_KEYS or kind == "AGENT" or "value" in SAID.get(kind, ()):
+        return  # an agent may be told what it is in the user's language
     for key in spot.step.raw:
         if key.startswith("value_") and is_tag(key.removeprefix("value_")):
             message = f"`{key}` means nothing on a {kind} step"
