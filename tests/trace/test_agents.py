@@ -15,6 +15,7 @@ from saywhy.agent.tools import define_tool
 from saywhy.cancel import CancelToken
 from saywhy.chart.built import RunCancelled
 from saywhy.runtime.agents.agent import Agent
+from saywhy.runtime.agents.sequence import Sequence
 from saywhy.testing.clock import FakeClock
 from saywhy.trace.narrative import narrative
 from saywhy.trace.record import decode, encode
@@ -203,3 +204,22 @@ async def test_why_an_agent_answered_so() -> None:
         '"Stay calm.": an agent-level instruction is active',
     ):
         assert line in told
+
+
+async def test_a_sequence_reads_as_questions_and_answers() -> None:
+    """Each part was asked something and answered something; its own story stands beneath."""
+    clock = FakeClock()
+    parts = [
+        Agent(Timed(clock, (1, says(text))), name=text, clock=clock) for text in ("one", "two")
+    ]
+    runner: Any = Sequence(*parts, clock=clock)
+    await runner.run("hello")
+    told = lines(runner.trace)
+    assert told[:3] == [
+        '1.1  The user said "hello".',
+        '1.2  Asked one: "hello".',
+        '1.2.1  Was handed "hello".',
+    ]
+    assert '1.3  one answered "one".' in told
+    assert '1.4  Asked two: "one".' in told
+    assert told[-2:] == ['1.5  two answered "two".', 'Reply: "two"']

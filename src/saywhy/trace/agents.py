@@ -51,6 +51,8 @@ def told(trace: Trace, commit: Commit) -> str | None:
     written = {str(op.key[1]): op for op in commit.ops if len(op.key) == 2}
     if BEGINS in written:
         return _begun(trace, commit, written)
+    if commit.kind == "mount" and ("message" in written or "steps" in written):
+        return _part(commit, written)
     if commit.node in MOUNTS or commit.node in SLOTS:
         outer = _outer(trace, commit)
         if outer is not None:
@@ -78,6 +80,8 @@ def _model_and_tools(trace: Trace, commit: Commit, written: Mapping[str, Op]) ->
         return _waits(trace, commit)
     if "stopReason" in written and "result" in written:
         return _finished(trace, commit, written)
+    if "stopReason" in written:
+        return ""  # a sequence and the like: its answer is that of a part, which was told
     if "saved" in commit.facts:
         return f"Kept {count(int(commit.facts['saved']), 'message')} in the store."
     if commit.decision is not None and _is_route(commit):
@@ -94,6 +98,8 @@ def _model_and_tools(trace: Trace, commit: Commit, written: Mapping[str, Op]) ->
 
 def _begun(trace: Trace, commit: Commit, written: Mapping[str, Op]) -> str:
     said = quoted(str(raw(written[BEGINS].value)))
+    if commit.depth and "strictCall" not in written:
+        return f"Was handed {said}."
     before = raw(written["messages"].value) if "messages" in written else ()
     earlier = len(before) - 1 if isinstance(before, list) else 0
     told = [
@@ -107,6 +113,14 @@ def _begun(trace: Trace, commit: Commit, written: Mapping[str, Op]) -> str:
         made = call_text(str(call["name"]), call["arguments"])
         told.append(f"The follow-up {made} is carried out without the model.")
     return " ".join(told)
+
+
+def _part(commit: Commit, written: Mapping[str, Op]) -> str:
+    """An agent or the like inside of a sequence: what it was asked, and what it answered."""
+    if "message" in written:
+        return f"Asked {commit.node}: {quoted(str(raw(written['message'].value)))}."
+    result = raw(written["result"].value) if "result" in written else None
+    return f"{commit.node} answered {quoted(str(result))}." if result is not None else ""
 
 
 def _finished(trace: Trace, commit: Commit, written: Mapping[str, Op]) -> str:
