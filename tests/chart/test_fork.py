@@ -9,6 +9,7 @@ import pytest
 
 from saywhy.chart.cursor import Cursor
 from saywhy.chart.failure import ForkFailed, StepFailed
+from saywhy.chart.fork import rest_of
 from saywhy.chart.machine import Limits
 from saywhy.chart.outcome import Answer, Branch, BranchAnswer, Fork, Goto, Need, Return
 from saywhy.chart.scope import Scope
@@ -273,3 +274,28 @@ def test_damaged_branches_are_named(play: Any) -> None:
     play.cursor.top.results.pop()
     with pytest.raises(DamagedSession, match=r"frame 0 \(flow main\): its branches do not fit"):
         Cursor.from_json(play.cursor.to_json())
+
+
+def test_what_a_stored_cursor_rests_at(play: Any) -> None:
+    """It is told from the frames alone: the open items, one question, or that it just runs on."""
+    play.chart("one", ask=asking)
+    play.chart("two", ask=asking)
+    play.chart("main", fork=forking("one", "two"))
+    need = play.start("main")
+    found = rest_of(Cursor.from_json(play.cursor.to_json()))
+    assert found is not None
+    assert (found.kind, found.args) == (need.kind, need.args)
+    assert items(found) == items(need)
+    need = play.go(BranchAnswer(0, Answer("a")))
+    assert items(rest_of(Cursor.from_json(play.cursor.to_json()))) == items(need) == [(1, "two")]
+    assert play.go(BranchAnswer(1, Answer("b"))) is None
+    assert rest_of(play.cursor) is None
+
+
+def test_what_a_stored_cursor_rests_at_without_branches(play: Any) -> None:
+    """The question of its newest frame."""
+    play.chart("main", ask=asking)
+    need = play.start("main")
+    found = rest_of(Cursor.from_json(play.cursor.to_json()))
+    assert found is not None
+    assert (found.kind, found.name) == (need.kind, need.name)
