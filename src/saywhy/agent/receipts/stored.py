@@ -50,19 +50,32 @@ def stored_form(receipt: Receipt, previous: Receipt | None = None) -> dict[str, 
     if previous is None or not _same_run(basis, previous.basis):
         return _whole(entry, receipt)
     entry["after"] = _mark(previous)
-    if receipt.system is not previous.system:
+    if not _same(receipt.system, previous.system):
         entry["system"] = _part(receipt.system)
-    if receipt.messages is not previous.messages:
+    if not _same_parts(receipt.messages, previous.messages):
         entry["messages"] = _added(receipt.messages, previous.messages)
-    if receipt.tools is not previous.tools:
+    if not _same_parts(receipt.tools, previous.tools):
         entry["tools"] = _optional(receipt.tools, previous.tools)
-    if receipt.params is not previous.params:
+    if not _same(receipt.params, previous.params):
         entry["params"] = _part(receipt.params)
     known = previous.slots
     entry["slots"] = {
         name: _short(chain) for name, chain in receipt.slots.items() if known.get(name) != chain
     }
     return entry
+
+
+def _same(one: Part | None, other: Part | None) -> bool:
+    """Whether two parts say the same. In one process they are one object, after a rest two."""
+    return one is other or one == other
+
+
+def _same_parts(one: Parts | None, other: Parts | None) -> bool:
+    if one is other:
+        return True
+    if one is None or other is None or len(one) != len(other):
+        return False
+    return all(_same(mine, its) for mine, its in zip(one, other, strict=True))
 
 
 def _whole(entry: dict[str, Any], receipt: Receipt) -> dict[str, Any]:
