@@ -10,6 +10,7 @@ from asyncio import Semaphore, ensure_future
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
+from saywhy.agent.loop.approving import GIVEN, TO_APPROVE
 from saywhy.agent.loop.config import AgentLoopConfig
 from saywhy.agent.loop.request import request_of
 from saywhy.agent.loop.toolbox import Toolbox
@@ -20,11 +21,11 @@ from saywhy.chart.drive import Stopped, watched
 from saywhy.chart.outcome import Answer
 from saywhy.models.answering import model_answerer
 from saywhy.tools.answer import ToolAnswer
-from saywhy.tools.call import CallContext, call_tool
+from saywhy.tools.call import Approved, CallContext, call_tool
 from saywhy.tools.guards import Guards
 from saywhy.tools.limit import MemoryLimiter
 from saywhy.tools.registry import Registry
-from saywhy.values import UNDEFINED, thaw
+from saywhy.values import UNDEFINED, FrozenDict, thaw
 
 
 def model_answers(config: AgentLoopConfig) -> Answers | None:
@@ -93,9 +94,12 @@ class ToolAnswers:
             limiter=running.kept.setdefault(MemoryLimiter, MemoryLimiter(clock)),
             clock=clock,
             strict=True,
+            approved=_approval(asking),
             guards=self.guards,
             known=None,
         )
+        if made.to_approve is not None:
+            return Answer(None, made.fault_message, facts={TO_APPROVE: made.to_approve})
         return _given(reply_to(made), clock.now() - began, made)
 
     def _tool(self, asking: Asking) -> AgentTool | ToolReply | None:
@@ -127,6 +131,12 @@ class ToolAnswers:
             clock=running.clock,
             signal=running.env.get("signal"),
         )
+
+
+def _approval(asking: Asking) -> Approved | None:
+    """What a person has said for the call at hand."""
+    given = asking.running.cursor.state.get(asking.frame.scope, GIVEN)
+    return Approved(given["digest"], given["salt"]) if isinstance(given, FrozenDict) else None
 
 
 def _given(reply: ToolReply, latency_ms: float, made: ToolAnswer | None) -> Answer:

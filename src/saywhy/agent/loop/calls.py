@@ -18,6 +18,7 @@ from saywhy.agent.instructions.follow_up import ResolvedFollowUp
 from saywhy.agent.instructions.inject import InstructionInjectionResult, process_instructions
 from saywhy.agent.instructions.pending import pending_of
 from saywhy.agent.instructions.rule import LLMInstruction
+from saywhy.agent.loop.approving import APPROVAL, TO_APPROVE, ask_approval, decided, use_up
 from saywhy.agent.loop.config import AgentLoopConfig
 from saywhy.agent.loop.state import NOTHING, append, given, glance, look, tell, write
 from saywhy.agent.loop.toolbox import Toolbox
@@ -117,8 +118,23 @@ class ToolCalls:
 
     # ------------------------------------------------------------ after
 
+    def after(self, s: Any, call: Call, answer: Answer) -> Asks | ToolReply:
+        """What a call that `begin` asked for still waits for, or what came of it."""
+        asked = sight_of(s).scope.asked
+        waiting = answer.facts.get(TO_APPROVE)
+        use_up(s)
+        is_decided = asked is not None and asked.kind == APPROVAL
+        if waiting is None and not is_decided:
+            return self.reply_of(s, call, answer)
+        tool = self.found(s, call["name"])
+        if not isinstance(tool, AgentTool):
+            return tool or not_found(call["name"])
+        if is_decided:
+            return decided(s, call, tool, answer)
+        return ask_approval(s, call, tool, waiting)
+
     def reply_of(self, s: Any, call: Call, answer: Answer) -> ToolReply:
-        """What came of a call that `begin` asked for."""
+        """What came of a call that was made."""
         asked = sight_of(s).scope.asked
         if asked is None or asked.kind != "call":
             return reply_from(answer)

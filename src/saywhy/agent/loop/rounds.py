@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from saywhy.agent.loop.approving import APPROVAL
 from saywhy.agent.loop.calls import Asks, Call, ToolCalls, latency_of, reply_from
 from saywhy.agent.loop.state import EMPTY, append, glance, look, write
 from saywhy.agent.tool_reply import ToolReply, failed
@@ -29,6 +30,9 @@ APART: Final = "toolMessages"
 
 OUTPUTS: Final = ("loopCount", "decision", "strictFollowUp", "followUps")
 """What the loop takes over besides the messages."""
+
+PEOPLE: Final = frozenset({"user", APPROVAL})
+"""What only people can give: the run rests."""
 
 MOST_CALLS: Final = 128
 """So many calls of one reply are made."""
@@ -99,7 +103,10 @@ class Round:
         asked = sight_of(s).scope.asked
         if asked is not None and asked.kind == "user" and answer.error is None:
             s.emit("turn_start", {"user_message": _said(answer)})
-        self._take(s, call, self.calls.reply_of(s, call, answer), latency_of(answer))
+        made = self.calls.after(s, call, answer)
+        if isinstance(made, Asks):
+            return self._ask(s, at, made)
+        self._take(s, call, made, latency_of(answer))
         return self._go_on(s, at + 1)
 
     def _go_on(self, s: Any, at: int) -> Asks | None:
@@ -127,7 +134,7 @@ class Round:
 
     def _ask(self, s: Any, at: int, need: Asks) -> Asks:
         write(s, "roundAt", at)
-        if isinstance(need, Need) and need.kind == "user":
+        if isinstance(need, Need) and need.kind in PEOPLE:
             done = int(look(s, "loopCount", 0))
             s.emit("turn_end", {"content": "", "iterations": done, "paused": True})
         return need
@@ -173,6 +180,10 @@ def _asks_human(tool: AgentTool | None) -> bool:
     return tool is not None and tool.asks_human
 
 
+def _needs_people(tool: AgentTool | None) -> bool:
+    return tool is not None and (tool.asks_human or tool.tool.approval is not None)
+
+
 class _Ahead:
     """The calls that are made side by side, before what they came to is gone through."""
 
@@ -186,7 +197,7 @@ class _Ahead:
     def ask(self, s: Any) -> Need | None:
         """What the branch's call needs; what needs nothing comes later, and so do people."""
         call = raw(given_item(s))
-        if _asks_human(self.calls.box.registry.get(call["name"])):
+        if _needs_people(self.calls.box.registry.get(call["name"])):
             return None
         made = self.calls.plan(s, call)
         if not isinstance(made, Need):

@@ -12,7 +12,7 @@ from typing import Any, Final
 from saywhy.agent.instructions.follow_up import ResolvedFollowUp, resolved_runtime
 from saywhy.agent.instructions.pending import attempt, pending_from
 from saywhy.agent.instructions.subflow import matched_text
-from saywhy.agent.loop.calls import Asks, Call, ToolCalls, latency_of
+from saywhy.agent.loop.calls import Asks, ToolCalls, latency_of
 from saywhy.agent.loop.config import SUBFLOW_MESSAGE_KEY, AgentLoopConfig, AgentLoopSeedOptions
 from saywhy.agent.loop.history import closed, has_system
 from saywhy.agent.loop.state import (
@@ -68,10 +68,14 @@ class Seeding:
         self._name(s)
         return self._strict(s, said)
 
-    def second(self, s: Any, answer: Answer) -> None:
+    def second(self, s: Any, answer: Answer) -> Asks | None:
         """Put what the follow-up came to behind its call."""
         call: Any = raw(look(s, "strictCall"))
-        self._settle(s, call, answer)
+        made = self.calls.after(s, call, answer)
+        if isinstance(made, Asks):
+            return made
+        append(s, "messages", self.calls.settle(s, call, made, latency_of(answer)))
+        return None
 
     # ------------------------------------------------------------ parts
 
@@ -152,11 +156,6 @@ class Seeding:
         s.responseRules = book.rule_names_of(result)
         s.activeInstructions = book.names_of(result)
         s.matchedInstructions = matched_text(result.matched_ids)
-
-    def _settle(self, s: Any, call: Call, answer: Answer) -> None:
-        reply = self.calls.reply_of(s, call, answer)
-        message = self.calls.settle(s, call, reply, latency_of(answer))
-        append(s, "messages", message)
 
 
 def _last_words(messages: FrozenList) -> str:

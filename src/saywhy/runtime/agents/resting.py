@@ -21,12 +21,15 @@ from saywhy.values import FrozenDict, FrozenList, freeze, raw
 
 
 def question_of(need: Need | None) -> FrozenDict:
-    """`question` and `tool_call_id` of the first thing that is asked."""
+    """`question` and `tool_call_id` of the first thing that is asked; `approval` with `tool`,
+    `arguments` and perhaps `by`, where a call has to be approved."""
     asked: Any = {} if need is None else open_needs(need)[0][1].args
     args: Mapping[str, Any] = asked if isinstance(asked, Mapping) else {"question": str(asked)}
-    return FrozenDict(
-        {"question": args.get("question", ""), "tool_call_id": args.get("toolCallId", "")}
-    )
+    told = {"question": args.get("question", ""), "tool_call_id": args.get("toolCallId", "")}
+    if "tool" in args:
+        shown = ("tool", "arguments", "by")
+        told["approval"] = {name: args[name] for name in shown if name in args}
+    return FrozenDict(told)
 
 
 def answer_to(cursor: Cursor, answer: Any) -> Any:
