@@ -106,8 +106,8 @@ async def test_a_word_that_comes_too_late_is_none() -> None:
 async def test_calls_side_by_side_wait_for_their_turn() -> None:
     """Where calls run at the same time, one to be approved is still asked about."""
     paid: list[float] = []
-    both = {"for": "chat", "reply": "", "tool_calls": [wants("1")["tool_calls"][0]]}
-    both["tool_calls"].append({"id": "2", "name": "pay", "arguments": {"amount": 7}})
+    calls = [*wants("1")["tool_calls"], *wants("2", 7)["tool_calls"]]
+    both = {"for": "chat", "reply": "", "tool_calls": calls}
     agent = bank(paid, both, tool_concurrency=4)
     assert (await agent.run("pay")).paused
     assert (await agent.resume(True)).paused

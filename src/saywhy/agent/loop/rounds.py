@@ -112,12 +112,11 @@ class Round:
     def _go_on(self, s: Any, at: int) -> Asks | None:
         calls = calls_in(s)
         order = self._order(s, calls)
-        ready = glance(s, "toolReplies")
+        ready: Any = raw(glance(s, "toolReplies", EMPTY))
         while at < len(order):
             number = order[at]
             call = calls[number]
-            ahead = ready is not None and number < len(ready)
-            known = ready.raw[number] if ahead else None
+            known = ready[number] if number < len(ready) else None
             if number >= MOST_CALLS:
                 self.calls.started(s, call)
                 self._take(s, call, failed(f"More than {MOST_CALLS} calls in one reply"), 0)
