@@ -21,6 +21,7 @@ from saywhy.cli.deciding import (
     write_list,
 )
 from saywhy.cli.options import (
+    AgentsOption,
     ExpressionsOption,
     FunctionsOption,
     GlobalsOption,
@@ -74,6 +75,7 @@ def approve(
     note: Annotated[str, typer.Option("--note", metavar="TEXT", help="Is put on record.")] = "",
     functions: FunctionsOption = None,
     globals: GlobalsOption = None,
+    agents: AgentsOption = None,
     expressions: ExpressionsOption = Where.IN_PROCESS,
     private: PrivateOption = None,
     store: StoreOption = None,
@@ -86,7 +88,7 @@ def approve(
     async def work(engine: Engine, run: bool) -> TurnReply | None:
         return await engine.approve(session, approval, by=by, digest=digest, note=note, run=run)
 
-    decide(store, GoingOn(files, functions, globals, expressions, private), work)
+    decide(store, GoingOn(files, functions, globals, expressions, private, agents), work)
 
 
 @approvals.command()
@@ -100,6 +102,7 @@ def deny(
     ] = "",
     functions: FunctionsOption = None,
     globals: GlobalsOption = None,
+    agents: AgentsOption = None,
     expressions: ExpressionsOption = Where.IN_PROCESS,
     private: PrivateOption = None,
     store: StoreOption = None,
@@ -109,7 +112,7 @@ def deny(
     async def work(engine: Engine, run: bool) -> TurnReply | None:
         return await engine.deny(session, approval, by=by, reason=reason, run=run)
 
-    decide(store, GoingOn(files, functions, globals, expressions, private), work)
+    decide(store, GoingOn(files, functions, globals, expressions, private, agents), work)
 
 
 def _described(one: Mapping[str, Any]) -> str:

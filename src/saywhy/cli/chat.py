@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from saywhy.cli.options import (
+    AgentsOption,
     CargoOption,
     ExpressionsOption,
+    FallbackOption,
     Files,
     FunctionsOption,
     GlobalsOption,
@@ -53,6 +55,8 @@ def chat(
     store: StoreOption = None,
     functions: FunctionsOption = None,
     model: ModelOption = None,
+    agents: AgentsOption = None,
+    fallback_agent: FallbackOption = None,
     globals: GlobalsOption = None,
     cargo: CargoOption = None,
     guidance: Annotated[
@@ -74,12 +78,18 @@ def chat(
 
     from saywhy.cli.given import Given
 
-    given = Given.of(functions, globals, cargo, model)
+    given = Given.of(functions, globals, cargo, model, agents)
     if language:
         _check_language(language)
     path = store_path(store)
     engine = engine_of(
-        files, given, path, guidance=guidance, expressions=expressions, private=private or ()
+        files,
+        given,
+        path,
+        guidance=guidance,
+        expressions=expressions,
+        private=private or (),
+        fallback_agent=fallback_agent,
     )
     with asyncio.Runner() as runner, _let_go(runner, given.model), opened(runner, engine):
         conversation = runner.run(
@@ -116,6 +126,7 @@ def engine_of(
     private: Sequence[str] = (),
     tools_alone: bool = False,
     language: str | None = "en",
+    fallback_agent: str | None = None,
 ) -> Engine:
     """An engine on these files and a store in a file, after saying what is wrong with the flows.
 
@@ -137,6 +148,8 @@ def engine_of(
         functions=given.functions,
         globals=given.globals,
         model=given.model,
+        agents=given.agents,
+        fallback_agent=fallback_agent,
         ai_timeout=MODEL_MS,
         guidance={"enabled": guidance},
         language=language,
@@ -149,7 +162,8 @@ def engine_of(
     )
     library = engine.library
     # Not engine.validate(): what was not handed over here, a program may well hand over.
-    report = report_of(library, given.functions, given.globals, cargo=given.cargo)
+    known: dict[str, Any] = {"cargo": given.cargo, "agents": given.agent_names}
+    report = report_of(library, given.functions, given.globals, **known)
     useful = {one.place.file for one in (*library.flows, *library.tools)}
     something = library.flows or (tools_alone and library.tools)
     if not something or any(one.place.file not in useful for one in report.errors):
@@ -207,7 +221,7 @@ async def _open_one(engine: Engine, user: str) -> str:
     if stored.running:
         return stored.session_id
     session = await engine.session(stored.session_id)
-    known = {flow.name for flow in engine.library.flows}
+    known = {chart.name for chart in engine.charts}
     frames = session.cursor.frames if session else []
     return stored.session_id if frames and all(one.name in known for one in frames) else ""
 

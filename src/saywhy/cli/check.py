@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from saywhy.cli.options import CargoOption, Files, FunctionsOption, GlobalsOption, JsonFlag
+from saywhy.cli.options import (
+    AgentsOption,
+    CargoOption,
+    Files,
+    FunctionsOption,
+    GlobalsOption,
+    JsonFlag,
+)
 from saywhy.cli.output import STYLES, Screen, out
 
 USUAL: Final = "en"
@@ -39,6 +46,7 @@ def check(
     functions: FunctionsOption = None,
     globals: GlobalsOption = None,
     cargo: CargoOption = None,
+    agents: AgentsOption = None,
     languages: LanguagesOption = None,
     plain_language: PlainOption = USUAL,
     as_json: JsonFlag = False,
@@ -51,11 +59,12 @@ def check(
     from saywhy.flows.load import load_files
     from saywhy.runtime.validation import report_of
 
-    given = Given.of(functions, globals, cargo)
+    given = Given.of(functions, globals, cargo, agents=agents)
     report = report_of(
         load_files(map(str, files)),
         given.functions,
         given.globals,
+        agents=given.agent_names,
         languages=listed(languages),
         plain_language=plain_language,
         cargo=given.cargo,

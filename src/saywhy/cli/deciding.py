@@ -43,6 +43,7 @@ class GoingOn:
     globals: Path | None
     expressions: Where
     private: Sequence[str] | None
+    agents: str | None = None
 
     def engine(self, store: Path) -> Engine:
         """An engine on a store. Raises `CallerError` for options that need files and have none."""
@@ -54,7 +55,7 @@ class GoingOn:
         if self.files:
             return engine_of(
                 self.files,
-                Given.of(self.functions, self.globals),
+                Given.of(self.functions, self.globals, agents=self.agents),
                 store,
                 guidance=True,
                 expressions=self.expressions,
@@ -63,6 +64,7 @@ class GoingOn:
         useless = {
             "--functions": self.functions,
             "--globals": self.globals,
+            "--agents": self.agents,
             "--expressions": self.expressions is not Where.IN_PROCESS,
             "--allow-private": self.private,
         }

@@ -36,6 +36,7 @@ class Given:
     globals: dict[str, Any] | None = None
     cargo: dict[str, Any] | None = None
     model: Any = None
+    agents: Any = None
 
     @classmethod
     def of(
@@ -44,6 +45,7 @@ class Given:
         globals: Path | None = None,
         cargo: Path | None = None,
         model: str | None = None,
+        agents: str | None = None,
     ) -> Given:
         """What the options name. Raises `CallerError` and `DefinitionError`."""
         return cls(
@@ -51,7 +53,17 @@ class Given:
             load_object(globals) if globals else None,
             load_object(cargo) if cargo else None,
             load_model(model) if model else None,
+            load_agents(agents) if agents else None,
         )
+
+    @property
+    def agent_names(self) -> tuple[str, ...] | None:
+        """What the agents are called; None where none were handed over."""
+        if self.agents is None:
+            return None
+        from saywhy.runtime.agents.hosted import agents_by_name
+
+        return tuple(agents_by_name(self.agents))
 
 
 def load_functions(spec: str) -> Functions:
@@ -107,6 +119,19 @@ def _model(spec: str, check: Callable[[Any], Any]) -> Any:
         check(found)
     except CallerError as error:
         raise CallerError(f"--model {spec}: {error}", hint=error.hint) from None
+    return found
+
+
+def load_agents(spec: str) -> Any:
+    """The agents behind `FILE.py:NAME`: one, a list, or a dict of them by name. `CallerError`."""
+    from saywhy.runtime.agents.hosted import agents_by_name
+
+    usage = "--agents takes FILE.py:NAME or MODULE:NAME"
+    found = load_named(spec, "--agents ", "agent", usage)
+    try:
+        agents_by_name(found)
+    except CallerError as error:
+        raise CallerError(f"--agents {spec}: {error}", hint=error.hint) from None
     return found
 
 

@@ -45,6 +45,20 @@ ModelOption = Annotated[
         "FILE.py:NAME for a function that answers; 30 seconds for each answer.",
     ),
 ]
+AgentsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--agents",
+        metavar="FILE.py:NAME",
+        help="The agents that flows call and that run flows: an Agent, or a list or dict of them.",
+    ),
+]
+FallbackOption = Annotated[
+    str | None,
+    typer.Option(
+        "--fallback-agent", metavar="NAME", help="The agent that answers what no flow fits."
+    ),
+]
 GlobalsOption = Annotated[
     Path | None,
     typer.Option("--globals", metavar="FILE", help="Global variables, a JSON or YAML object."),

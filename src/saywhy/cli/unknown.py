@@ -21,6 +21,7 @@ from saywhy.cli.deciding import (
     write_list,
 )
 from saywhy.cli.options import (
+    AgentsOption,
     ExpressionsOption,
     FunctionsOption,
     GlobalsOption,
@@ -83,6 +84,7 @@ def settle(
     note: Annotated[str, typer.Option("--note", metavar="TEXT", help="Is put on record.")] = "",
     functions: FunctionsOption = None,
     globals: GlobalsOption = None,
+    agents: AgentsOption = None,
     expressions: ExpressionsOption = Where.IN_PROCESS,
     private: PrivateOption = None,
     store: StoreOption = None,
@@ -106,7 +108,7 @@ def settle(
     async def work(engine: Engine, run: bool) -> TurnReply | None:
         return await engine.settle(session, call, run=run, **options)
 
-    decide(store, GoingOn(files, functions, globals, expressions, private), work)
+    decide(store, GoingOn(files, functions, globals, expressions, private, agents), work)
 
 
 def _json(text: str) -> Any:

@@ -6,7 +6,7 @@ and settled like those of a CALL-TOOL step, its questions are asked like those o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,7 +41,7 @@ class Hosted:
     @classmethod
     def of(cls, agents: Any, fallback: str | None, library: Library) -> Hosted:
         """Raises `CallerError` and `DefinitionError` for agents that do not fit together."""
-        named = _by_name(agents)
+        named = agents_by_name(agents)
         if fallback is not None and fallback not in named:
             hint = did_you_mean(fallback, list(named)) or "hand it to the engine: agents=[…]"
             raise CallerError(f'fallback_agent: there is no agent "{fallback}"', hint=hint)
@@ -68,11 +68,11 @@ class Hosted:
         return Language({**own.steps, **flows.steps}, {**own.close, **flows.close})
 
 
-def _by_name(agents: Any) -> dict[str, Agent]:
+def agents_by_name(agents: Any) -> dict[str, Agent]:
     """The agents by their names. Those of a mapping are called as it says."""
     if agents is None:
         return {}
-    if isinstance(agents, Agent):
+    if isinstance(agents, Agent) or not isinstance(agents, Iterable):
         agents = [agents]
     listed: Any = agents.items() if isinstance(agents, Mapping) else ((None, a) for a in agents)
     named: dict[str, Agent] = {}
@@ -176,4 +176,4 @@ def _as_arguments(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     return {ARGUMENTS: arguments}
 
 
-__all__ = ["Hosted"]
+__all__ = ["Hosted", "agents_by_name"]
