@@ -141,7 +141,7 @@ def test_a_plain_function_runs_at_once_and_is_noted() -> None:
         ("half", 3, ""),
         ("bad", None, "not there"),
     ]
-    assert scope.warnings == ["approved function bad raised LookupError: not there"]
+    assert scope.warnings == ("approved function bad raised LookupError: not there",)
 
 
 def test_an_answer_that_no_conversation_can_hold_is_an_error() -> None:
@@ -303,9 +303,9 @@ def test_a_failed_expression_is_warned_of_with_its_place() -> None:
     here = world()
     scope = scope_at(here)
     say_text(here, scope, "{{ghost.name}}")
-    assert scope.warnings == [
-        "{{ghost.name}} in Main at /0/steps/0: ReferenceError: ghost is not defined"
-    ]
+    assert scope.warnings == (
+        "{{ghost.name}} in Main at /0/steps/0: ReferenceError: ghost is not defined",
+    )
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ class Run(msgspec.Struct, eq=False):
 
     def _step(self, cursor: Cursor, frame: Frame, answer: Answer | BranchAnswer | None) -> Moved:
         """One node: enter or resume it, commit, follow its outcome."""
-        if isinstance(answer, BranchAnswer):
+        if answer is not None and isinstance(answer, BranchAnswer):
             raise CallerError("an answer for a branch was given, but nothing is forked")
         chart = self.charts.version(frame.chart) or chart_of(self.charts, cursor, frame)
         if frame.at is None:
@@ -202,7 +202,8 @@ class Run(msgspec.Struct, eq=False):
             return Fail(ChartError(problem, place=node.where, hint=f"known: {known}"))
         try:
             if scope.asked is not None:
-                self._raise_failure(scope, answer)
+                if self.failure is not None or (answer is not None and answer.error is not None):
+                    self._raise_failure(scope, answer)
                 return step.resume(node, scope, answer or Answer())
             return step.enter(node, scope)
         except Suspend as suspend:
@@ -309,7 +310,7 @@ class Run(msgspec.Struct, eq=False):
     ) -> Need:
         if need.kind == "function":  # the step is run again, with the same answer and its notes
             frame.held, frame.asked = answer, scope.asked
-        else:
+        elif frame.waiting is not None or frame.notes or frame.keeps:
             settle(self, cursor, frame)
         frame.waiting = need
         return need

@@ -16,7 +16,7 @@ def step_commit(
     scope: Scope, depth: int, outcome: Outcome, asked: Need | None, answer: Answer | None
 ) -> Commit:
     """The record of the step that `scope` was for; it takes the next number."""
-    state, frame, chart, node = scope.state, scope.frame, scope.chart, scope.node
+    state, frame, node = scope.state, scope.frame, scope.node
     state.seq = seq = state.seq + 1
     phase: Phase = "enter" if asked is None else "answered"
     need: Asked | None = None
@@ -30,13 +30,13 @@ def step_commit(
         to, error, error_name = "fail", failure_text(outcome.error), failure_name(outcome.error)
     else:
         to = f"call {outcome.chart}" if type(outcome) is Call else type(outcome).__name__.lower()
-    reads, ops, calls, warnings = scope.reads, scope.ops, scope.calls, scope.warnings
+    reads, ops = scope.reads, scope.ops
     return Commit(
         seq,
         state.turn,
         frame.id,
-        chart.digest,
-        chart.name,
+        scope.chart.digest,
+        scope.chart.name,
         node.id,
         node.kind,
         phase,
@@ -49,11 +49,11 @@ def step_commit(
         scope.decision,
         need,
         None if asked is None else _answered(asked, answer),
-        tuple(calls) if calls else (),
+        scope.calls,
         to,
         error,
         error_name,
-        tuple(warnings) if warnings else (),
+        scope.warnings,
         scope.facts,
         scope.tags,
         scope.secrets,
@@ -79,8 +79,8 @@ def closing_commit(scope: Scope, depth: int) -> Commit:
         tuple(dict.fromkeys(scope.reads)),
         exact=scope.exact,
         ops=tuple(scope.ops),
-        calls=tuple(scope.calls),
-        warnings=tuple(scope.warnings),
+        calls=scope.calls,
+        warnings=scope.warnings,
         facts=scope.facts,
     )
 

@@ -15,12 +15,23 @@ from saywhy.chart.commit import Decision, FunctionCall, Op
 from saywhy.chart.cursor import Cursor, Frame, State
 from saywhy.chart.model import Chart, Charts, Node
 from saywhy.chart.outcome import Need
-from saywhy.values import UNDEFINED, Key, append_path, delete_path, freeze, get_path, set_path
+from saywhy.values import (
+    UNDEFINED,
+    FrozenDict,
+    FrozenList,
+    Key,
+    append_path,
+    delete_path,
+    freeze,
+    get_path,
+    set_path,
+)
 
 GONE: Any = object()
 """Staged in place of a variable that the step deletes."""
 
-_SCALARS = frozenset({str, int, bool, type(None)})
+_FROZEN = frozenset({str, int, bool, type(None), FrozenDict, FrozenList})
+"""Types whose values are frozen as they are."""
 
 
 class Suspend(BaseException):
@@ -58,8 +69,8 @@ class Scope(msgspec.Struct, eq=False, gc=False):
     opened: dict[str, str] | None = None
     """Scopes this step opens, each with the scope it lies over ("" for none)."""
     decision: Decision | None = None
-    calls: list[FunctionCall] = []
-    warnings: list[str] = []
+    calls: tuple[FunctionCall, ...] = ()
+    warnings: tuple[str, ...] = ()
     facts: dict[str, Any] = {}
     tags: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
@@ -70,7 +81,10 @@ class Scope(msgspec.Struct, eq=False, gc=False):
 
     def read(self, key: Key) -> Any:
         """The value at `key`, noted as read; `UNDEFINED` where nothing is."""
-        self.touch(key)
+        if self.state.bases:
+            self.touch(key)
+        else:
+            self.reads.append(key)
         return self.peek(key)
 
     def touch(self, key: Key) -> None:
@@ -88,9 +102,8 @@ class Scope(msgspec.Struct, eq=False, gc=False):
         if len(key) > 2:
             return get_path(self.peek(key[:2]), key[2:])
         root: Any = key
-        staged = self.staged
-        if staged and root in staged:
-            value = staged[root]
+        if root in self.staged:
+            value = self.staged[root]
             return UNDEFINED if value is GONE else value
         scope, name = root
         state = self.state
@@ -152,8 +165,7 @@ class Scope(msgspec.Struct, eq=False, gc=False):
 
     def set(self, key: Key, value: Any) -> None:
         """Put a value at `key`. Raises `StateValueError` for what a conversation cannot hold."""
-        kind = type(value)
-        frozen = value if kind in _SCALARS else freeze(value, key)
+        frozen = value if type(value) in _FROZEN else freeze(value, key)
         root: Any = key
         if len(key) == 2:
             self.staged[root] = frozen
@@ -233,7 +245,7 @@ class Scope(msgspec.Struct, eq=False, gc=False):
 
     def warn(self, text: str) -> None:
         """Something doubtful to be kept with the commit and logged."""
-        self.warnings.append(text)
+        self.warnings += (text,)
 
     def noted(self) -> Any:
         """The next note of this step, or `UNDEFINED` when all were taken."""

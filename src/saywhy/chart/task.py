@@ -84,7 +84,7 @@ def _work(scope: Scope, sight: Sight, decision: Decision | None) -> Work:
         tuple(dict.fromkeys(scope.reads)),
         tuple(scope.ops),
         decision,
-        warnings=tuple(scope.warnings),
+        warnings=scope.warnings,
         once=sight.once or {},
         stop=sight.stop,
     )

@@ -18,7 +18,7 @@ from saywhy.expr.template import fill_paths
 from saywhy.flows import patience
 from saywhy.flows.evaluate import FlowNames, condition, is_truthy
 from saywhy.flows.world import World
-from saywhy.values import freeze
+from saywhy.values import UNDEFINED, freeze
 
 SECRETS: Final = ("session", "secrets")
 DIGITS: Final = ("cargo", "digits")
@@ -136,7 +136,7 @@ def shaped(world: World, node: Node, scope: Scope, text: str) -> str:
     """
     hide(scope, text)
     digits = scope.peek(DIGITS)
-    is_keys = isinstance(digits, Mapping)
+    is_keys = digits is not UNDEFINED and isinstance(digits, Mapping)
     if not is_truthy(scope.read(VOICE) if is_keys else scope.peek(VOICE)):
         return text
     if is_on(world, scope, node.spec.get("asSpoken")):

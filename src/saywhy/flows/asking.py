@@ -44,7 +44,8 @@ def pose(world: World, scope: Scope, text: str, *, guided: bool) -> None:
     """Deliver a question behind everything that was said before it."""
     said = take_queue(scope)
     shown = bool(text.strip()) or (bool(said) and world.options.keep_empty_says)
-    pieces = joined(said, here(scope, text) if shown else [])
+    asked = here(scope, text) if shown else []
+    pieces = joined(said, asked) if said else asked
     drop_tentative(scope)
     if guided and pieces:
         pieces = _with_guidance(world, scope, pieces)

@@ -17,6 +17,8 @@ from saywhy.flows.wording import de, en, es, fr, pt
 from saywhy.flows.wording.words import Words
 
 ORDER: Final = ("cancel", "help", "status", "switch", "continue")
+MOST_KNOWN: Final = 100
+"""Languages kept ready: a session may name any that it likes."""
 NOUN: Final = "flow"
 AROUND: Final = " .!¡"
 """What may stand around a command: a call that is written down by a machine ends in a full stop."""
@@ -49,7 +51,7 @@ class CommandWords:
 
     def __init__(self, given: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         self._words = dict(WORDS)
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str | None, _Known] = {}
         for language, changes in (given or {}).items():
             where = f"command_words: {language!r}"
             if not isinstance(language, str) or not is_tag(language):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
@@ -69,6 +71,15 @@ class CommandWords:
                 return tag
         return USUAL
 
+    def _ready(self, language: str | None) -> _Known:
+        """The words of a language as `detect` wants them, under that name from here on."""
+        tag = self._tag(language)
+        if len(self._known) >= MOST_KNOWN:
+            self._known.clear()
+        known = self._known.get(tag) or _known_of(self._words[tag])
+        self._known[tag] = self._known[language] = known
+        return known
+
     def has(self, language: str) -> bool:
         """Whether a language has words of its own."""
         return any(tag in self._words for tag in nearest(language))
@@ -76,10 +87,9 @@ class CommandWords:
     def detect(self, text: str, language: str | None, enabled: Collection[str]) -> str | None:
         """The command that `text` is, or None. A sentence counts when it names the flow as well."""
         said = folded(text).strip(AROUND)
-        tag = self._tag(language)
-        known = self._known.get(tag)
+        known = self._known.get(language)
         if known is None:
-            known = self._known[tag] = _known_of(self._words[tag])
+            known = self._ready(language)
         # One quick look for all: most answers are no commands, and each turn asks.
         names_flow = known.nouns.search(said) is not None
         if not names_flow and said not in known.alone:

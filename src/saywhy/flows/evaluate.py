@@ -193,8 +193,10 @@ def _note_reads(scope: Scope, names: FlowNames, found: Evaluated | Raised) -> No
         key = names.key(path)
         if key is not None:
             scope.reads.append(key)
-    for call in found.calls:
-        scope.calls.append(FunctionCall(call.name, call.args, call.value, call.error or ""))
+    if found.calls:
+        scope.calls += tuple(
+            FunctionCall(call.name, call.args, call.value, call.error or "") for call in found.calls
+        )
     if isinstance(found, Evaluated) and not found.exact:
         scope.exact = False
 
@@ -236,7 +238,7 @@ def set_cargo(scope: Scope, cargo: Any) -> None:
 def say_text(world: World, scope: Scope, text: str) -> str:
     """A text for the user. A failed expression never shows its marker. spec: 4.5 [FIX]"""
     template = parse_template(text)
-    return text if template.is_plain else _unmarked(world, _said(world, scope, text, template))
+    return _unmarked(world, _said(world, scope, text, template)) if template.holes else text
 
 
 def _said(world: World, scope: Scope, text: str, template: Template) -> str:

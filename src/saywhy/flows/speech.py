@@ -29,7 +29,7 @@ MAX_QUEUE: Final = 200
 
 def language_of(world: World, scope: Scope) -> str:
     """The session's language, else the engine's."""
-    return scope.state.get("session", "language") or world.language
+    return scope.state.scopes["session"].get("language") or world.language
 
 
 def localized(spec: Mapping[str, Any], name: str, language: str) -> str:

@@ -210,8 +210,9 @@ def opened(
 
 def words(scope: Scope) -> str:
     """The user's words of this turn, noted as read."""
-    scope.reads.append(("input", str(scope.peek(("turn", "message")))))
-    return scope.peek(("turn", "text"))
+    turn = scope.state.scopes["turn"]  # written when the turn began, by an earlier step
+    scope.reads.append(("input", str(turn.get("message", UNDEFINED))))
+    return turn.get("text", UNDEFINED)
 
 
 def starting_words(scope: Scope, match: Mapping[str, Any]) -> tuple[str, int]:

@@ -90,33 +90,29 @@ def flow_language(world: World) -> Language:
 
 
 def _step(world: World, kind: Kind) -> Step:
-    step = Step(
-        partial(_enter, world, kind),
-        partial(_resume, world, kind),
-        partial(failures.after_error, world),
-    )
-    return watched(world, step)
+    own_enter, own_resume = kind.enter, kind.resume
 
+    def enter(node: Node, scope: Scope) -> Outcome:
+        if "inputValidation" in node.spec and node.kind not in ASKING and not scope.kept("outside"):
+            instead = validation.before(world, node, scope)
+            if instead is not None:
+                return instead
+        return _settled(world, node, scope, own_enter(world, node, scope))
 
-def _enter(world: World, kind: Kind, node: Node, scope: Scope) -> Outcome:
-    if "inputValidation" in node.spec and node.kind not in ASKING and not scope.kept("outside"):
-        instead = validation.before(world, node, scope)
-        if instead is not None:
-            return instead
-    return _settled(world, node, scope, kind.enter(world, node, scope))
+    def resume(node: Node, scope: Scope, answer: Answer) -> Outcome:
+        asked = scope.asked
+        if asked is not None:
+            if asked.kind == "timer":  # the pause before another try is over
+                return enter(node, scope)
+            corrects = asked.name == validation.CORRECTION and asked.kind == "user"
+            if corrects and node.kind not in ASKING:
+                validation.take_correction(scope, answer)
+                return enter(node, scope)
+        if own_resume is None:
+            return enter(node, scope)
+        return _settled(world, node, scope, own_resume(world, node, scope, answer))
 
-
-def _resume(world: World, kind: Kind, node: Node, scope: Scope, answer: Answer) -> Outcome:
-    asked = scope.asked
-    if asked is not None and asked.kind == "timer":  # the pause before another try is over
-        return _enter(world, kind, node, scope)
-    corrects = asked is not None and (asked.kind, asked.name) == ("user", validation.CORRECTION)
-    if corrects and node.kind not in ASKING:
-        validation.take_correction(scope, answer)
-        return _enter(world, kind, node, scope)
-    if kind.resume is None:
-        return _enter(world, kind, node, scope)
-    return _settled(world, node, scope, kind.resume(world, node, scope, answer))
+    return watched(world, Step(enter, resume, partial(failures.after_error, world)))
 
 
 def _settled(world: World, node: Node, scope: Scope, outcome: Outcome) -> Outcome:
@@ -124,7 +120,7 @@ def _settled(world: World, node: Node, scope: Scope, outcome: Outcome) -> Outcom
 
     spec: flow-engine 3.10, 8.3
     """
-    if isinstance(outcome, Need):
+    if type(outcome) is Need:
         return outcome
     failures.settle(scope)
     declared = node.spec.get("outcome")

@@ -20,7 +20,7 @@ from saywhy.chart.model import Chart, Node
 from saywhy.chart.outcome import Answer, Call, Goto, Need, Outcome, Return
 from saywhy.chart.scope import Scope
 from saywhy.flows import analysis, choosing, intent, offers, outside, overview
-from saywhy.flows.agents.places import flows_among
+from saywhy.flows.agents.places import AGENTS, flows_among
 from saywhy.flows.answers import mask, withdraw_keypad
 from saywhy.flows.corrections.routing import Corrector, may_correct
 from saywhy.flows.due import take_due
@@ -338,9 +338,12 @@ def _past_commands(scope: Scope) -> str:
 
 def _may_interrupt(scope: Scope) -> bool:
     """Whether every flow of the active stack lets itself be interrupted."""
-    for frame in flows_among(scope.charts, _active_stack(_flow(scope))):
-        chart = scope.charts.find(frame.chart)
-        if chart is None or not chart.meta.get("interruptable"):
+    version = scope.charts.version
+    for frame in _active_stack(_flow(scope)):
+        chart = version(frame.chart)
+        if chart is None:
+            return False
+        if not chart.meta.get("interruptable") and chart.kind not in AGENTS:
             return False
     return True
 

@@ -13,11 +13,14 @@ from saywhy.chart.stages import KIND as PYTHON
 KIND: Final = "carried"
 """Kind of the charts that carry something out for an agent."""
 
+AGENTS: Final = frozenset({PYTHON, KIND})
+"""Kinds of charts that are no flows."""
+
 
 def is_agents(charts: Charts, frame: Frame) -> bool:
     """Whether a frame belongs to an agent, or carries something out for one."""
     chart = charts.version(frame.chart)
-    return chart is not None and chart.kind in (PYTHON, KIND)
+    return chart is not None and chart.kind in AGENTS
 
 
 def flows_among(charts: Charts, frames: Iterable[Frame]) -> list[Frame]:

@@ -38,8 +38,9 @@ def may_correct(flow: Cursor) -> bool:
     if not flow.frames:
         return False
     top = flow.frames[-1]
-    is_asked = top.waiting is not None and top.waiting.kind == "user"
-    return is_asked and (recorded(top) or is_agreeing(flow))
+    if not (recorded(top) or top.name == CORRECTING):
+        return False
+    return top.waiting is not None and top.waiting.kind == "user"
 
 
 def is_agreeing(flow: Cursor) -> bool:
