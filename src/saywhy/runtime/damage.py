@@ -232,8 +232,9 @@ def check_frames(cursor: Cursor, charts: Charts) -> None:
 
     For a session at rest: in the midst of a turn more than the user is waited for.
     """
-    for number, frame in enumerate(cursor.frames):
-        problem = _problem(frame, cursor.state, charts, is_top=frame is cursor.top)
+    frames, state = cursor.frames, cursor.state
+    for number, frame in enumerate(frames):
+        problem = _problem(frame, state, charts, is_top=frame is frames[-1])
         if problem:
             raise DamagedSession(problem, frame=number, flow=frame.name)
 

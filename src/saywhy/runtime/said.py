@@ -95,8 +95,8 @@ class Said:
                 scopes["session"]["secrets"] = freeze(held)
 
     def _mask(self) -> Redactor | None:
-        secrets = self._session.secrets
-        return Redactor(secrets=secrets) if secrets else None
+        secrets = self._session.cursor.state.scopes["session"].get("secrets")
+        return Redactor(secrets=tuple(secrets)) if secrets else None
 
 
 def _sealed(message: Message, mask: Redactor | None) -> Message:
@@ -110,7 +110,8 @@ def _spans(reply: Pieces) -> tuple[Span, ...]:
     spans: list[Span] = []
     start = 0
     for text, commit in raw(reply):
+        end = start + len(text)
         if commit and text:
-            spans.append(Span(start, start + len(text), commit))
-        start += len(text)
+            spans.append(Span(start, end, commit))
+        start = end
     return tuple(spans)

@@ -24,7 +24,7 @@ from saywhy.messages import Message
 from saywhy.runtime.damage import FORMAT, check_frames, read_cursor, read_document
 from saywhy.runtime.frame_view import FrameView, steps_of_frame
 from saywhy.trace.trace import Trace
-from saywhy.values import UNDEFINED, FrozenDict, dumps, freeze, same, seal_fields, thaw
+from saywhy.values import FrozenDict, dumps, freeze, same, seal_fields, thaw
 
 KEPT_MESSAGES: Final = 20
 """Newest messages that stand in the session itself; all stand in the store."""
@@ -106,9 +106,10 @@ class Session:
     @property
     def response(self) -> str | None:
         """The reply: text, `''` (a flow handed the turn back) or None (no flow handled it)."""
-        reply = self.cursor.state.get("turn", "reply")
-        if reply is UNDEFINED:
+        turn = self.cursor.state.scopes.get("turn")
+        if turn is None or "reply" not in turn:
             return None
+        reply = turn["reply"]
         if isinstance(reply, int):
             message = self.message(reply)
             return message.text if message else ""
@@ -236,7 +237,10 @@ class Session:
 
     def message(self, seq: int) -> Message | None:
         """One of the messages kept here."""
-        return next((message for message in reversed(self.messages) if message.seq == seq), None)
+        for message in reversed(self.messages):
+            if message.seq == seq:
+                return message
+        return None
 
     # ------------------------------------------------------------ copies and JSON
 

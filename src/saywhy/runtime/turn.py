@@ -7,7 +7,7 @@ stores it, and who is told, is the engine's business.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final, NoReturn, TypeVar
 
@@ -17,7 +17,6 @@ from saywhy.chart.fork import rest_of
 from saywhy.chart.machine import (
     Ending,
     Language,
-    Record,
     Run,
     StepFailed,
     close_frames,
@@ -41,6 +40,7 @@ from saywhy.runtime.said import Said
 from saywhy.runtime.session import KEPT_COMMITS, KEPT_IN_MEMORY, Session
 from saywhy.tools.invocation import CallContext
 from saywhy.trace.record import Recorder
+from saywhy.trace.redact import Redactor
 from saywhy.values import UNDEFINED, FrozenDict, freeze, raw, thaw
 
 __all__ = ["Journal", "Machinery", "NoJournal", "TurnRun"]
@@ -64,11 +64,12 @@ class TurnRun:
         self.flow: Cursor = session.cursor
         self.routing: Cursor = session.routing
         self.said = Said(session)
-        facts = session.state.scopes["session"]
+        facts = session.cursor.state.scopes["session"]
         self.waited = bool(facts.get(outside.OPEN[1]))
         """Whether people had something to decide before, as far as can be told."""
         self.moment = 0.0
         """What time it is for whoever says that it is time; our clock may be behind."""
+        recorder.warn = _logging(machinery, recorder.redactor)
         self.due = facts.get(DUE[1], UNDEFINED)
         """What was due before. It changes when a turn ends, so a crash leaves it as it is."""
         self.kept: dict[Any, Any] | None = None
@@ -76,7 +77,7 @@ class TurnRun:
         self.run = Run(
             machinery.charts,
             machinery.language,
-            _recording(machinery, recorder),
+            recorder.keep,
             machinery.limits,
             machinery.clock.now(),
             (self.routing, self.flow),
@@ -150,16 +151,17 @@ class TurnRun:
 
     def _begin(self) -> None:
         """Reset what describes one turn only. spec: flow-engine 8.2"""
-        state = self.session.state
+        state = self.flow.state
         state.turn += 1
         state.scopes["turn"] = {}
         self.session.last_activity = self.run.now
         if self.flow.frames:
-            data = self.flow.top.data
+            data = self.flow.frames[-1].data
             data["question"] = self.session.question_of(data)
 
     def _note_message(self, entry: Entry) -> Message:
-        pii = bool(self.flow.frames and self.flow.top.data.get("pii"))
+        frames = self.flow.frames
+        pii = bool(frames and frames[-1].data.get("pii"))
         return self.said.hear(entry, self.run.now, pii=pii)
 
     async def _finish(self, routing: Awaitable[None]) -> None:
@@ -204,7 +206,7 @@ class TurnRun:
         """
         if need.name not in ("answer", "start"):
             return False
-        return self.session.state.get("turn", "dispatched") is UNDEFINED
+        return "dispatched" not in self.flow.state.scopes["turn"]
 
     async def _flow_need(self, need: Need, *, going_on: bool) -> Answer:
         """Do to the flows what routing asks for; the answer says how they rest."""
@@ -213,6 +215,8 @@ class TurnRun:
         waiting = rest_of(self.flow) if going_on else None
         if not going_on:
             match need.name:
+                case "answer":
+                    answer = self._words(args)
                 case "start":
                     if args.get("end"):
                         self._end_all(Ending("dispatched", "dispatched by the host's start"))
@@ -229,7 +233,7 @@ class TurnRun:
                     if answer is None:
                         return Answer(FrozenDict({"frames": len(self.flow.frames)}))
                 case _:
-                    answer = self._words(args)
+                    raise FlowExecutionError(f"the flows can do nothing about {need.name}")
         await self._drive(answer, waiting)
         return Answer(FrozenDict({"frames": len(self.flow.frames)}))
 
@@ -248,8 +252,8 @@ class TurnRun:
 
     def _words(self, args: Any) -> Answer | None:
         """The user's words for the frame that waits; a frame that waits for nothing just runs."""
-        message = self.session.state.get("turn", "message")
-        top = self.flow.top
+        message = self.flow.state.scopes["turn"].get("message", UNDEFINED)
+        top = self.flow.frames[-1]
         if top.waiting is None:
             top.data["input"] = [args["text"].strip(), message]
             return None
@@ -399,7 +403,8 @@ class TurnRun:
         """Make a message of the reply; texts then stand there and nowhere else."""
         session = self.session
         session.reply_message = 0
-        turn = session.state.scopes["turn"]
+        scopes = self.flow.state.scopes
+        turn = scopes["turn"]
         if response:
             message = self.said.reply(turn["reply"], self.run.now, response)
             session.reply_message = message.seq
@@ -409,7 +414,7 @@ class TurnRun:
         self.said.seal()
         self._note_last_chat(response)
         turn.pop("text", None)
-        session.state.scopes.pop("routing", None)
+        scopes.pop("routing", None)
         outside.withdraw(self.flow)
         usual_ms = self.machinery.world.options.inactivity_ms
         now = max(self.run.now, self.moment)
@@ -431,9 +436,10 @@ class TurnRun:
 
     def _point_question(self, message: Message) -> None:
         """The open question points into the message that asked it."""
-        if not self.flow.frames:
+        frames = self.flow.frames
+        if not frames:
             return
-        data = self.flow.top.data
+        data = frames[-1].data
         question = data.get("question")
         if isinstance(question, str) and question:
             start = message.text.rfind(question)
@@ -455,24 +461,18 @@ class TurnRun:
         )
 
 
-def _recording(machinery: Machinery, recorder: Recorder) -> Record:
-    """What keeps a commit and logs what it warns of.
+def _logging(machinery: Machinery, redactor: Redactor) -> Callable[[Commit], None]:
+    """What logs the warnings of a commit.
 
     No method of the run: what holds its holder is left to the garbage collector.
     """
-    keep = recorder.keep
 
-    def record(commit: Commit) -> None:
-        keep(commit)
-        if commit.warnings:
-            _log(commit)
-
-    def _log(commit: Commit) -> None:
+    def log(commit: Commit) -> None:
         for warning in commit.warnings:
             loud = commit.facts.get("error") == warning
-            (machinery.error if loud else machinery.warn)(recorder.redactor.text(warning))
+            (machinery.error if loud else machinery.warn)(redactor.text(warning))
 
-    return record
+    return log
 
 
 def _newest(items: list[T], limit: int) -> list[T]:

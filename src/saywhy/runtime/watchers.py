@@ -6,8 +6,7 @@ Listeners hear each step as it is kept, masked. What they raise is logged and re
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from saywhy.agent.recorders.watching import Listener, Watching
@@ -28,18 +27,10 @@ class Watchers:
         """Have `recorder` told of every turn from now on. Raises `CallerError` for what is none."""
         self._watching.append(Watching(recorder))
 
-    @contextmanager
-    def recording(self, policy: Policy, session: Session) -> Generator[Recorder, None, None]:
+    def recording(self, policy: Policy, session: Session) -> Recording:
         """The record of one turn, which is over in the end."""
-        recorder = Recorder(policy, secrets=session.secrets)
-        listeners = list(self._listeners(session.session_id)) if self._watching else []
-        for listener in listeners:
-            recorder.listen(listener)
-        try:
-            yield recorder
-        finally:
-            for listener in listeners:
-                close(listener)
+        listeners = list(self._listeners(session.session_id)) if self._watching else ()
+        return Recording(Recorder(policy, secrets=session.secrets, listeners=listeners), listeners)
 
     def _listeners(self, conversation_id: str) -> Iterator[Listener]:
         for watching in self._watching:
@@ -48,6 +39,23 @@ class Watchers:
             except Exception:
                 name = type(watching.recorder).__name__
                 _LOG.exception("%s raised at the beginning of a turn; the turn goes on", name)
+
+
+class Recording:
+    """A record while it is made; with its end, its listeners are told that the run is over."""
+
+    __slots__ = ("_listeners", "_recorder")
+
+    def __init__(self, recorder: Recorder, listeners: Sequence[Listener]) -> None:
+        self._recorder = recorder
+        self._listeners = listeners
+
+    def __enter__(self) -> Recorder:
+        return self._recorder
+
+    def __exit__(self, *ignored: object) -> None:
+        for listener in self._listeners:
+            close(listener)
 
 
 def close(listener: Any) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import msgspec
+
 from saywhy.chart.commit import Commit, Condition
 from saywhy.trace.sensitive import LONGEST_NOTED, SensitiveNames, gives_away
 from saywhy.values import FrozenDict, FrozenList, Key
@@ -15,7 +17,8 @@ from saywhy.values import FrozenDict, FrozenList, Key
 
 def is_clean(commit: Commit, names: SensitiveNames, limit: int) -> bool:
     """Whether, with no secret text known, nothing in the commit is to be masked or cut."""
-    # Nearly every value is a short text: looked at here, it costs no call.
+    # Nearly every value is a short text under a known name: looked at here, it costs no call.
+    harmless = names.harmless
     for op in commit.ops:
         value = op.value
         if value is None:
@@ -25,7 +28,8 @@ def is_clean(commit: Commit, names: SensitiveNames, limit: int) -> bool:
                 return False
         elif _left(value, names, limit) < 0:
             return False
-        if _is_named(op.key, names):
+        key = op.key
+        if (len(key) != 2 or key[1] not in harmless) and _is_named(key, names):
             return False
     if commit.decision is not None and not _conditions(commit.decision.conditions, names, limit):
         return False
@@ -68,22 +72,30 @@ def _is_named(key: Key, names: SensitiveNames) -> bool:
 _FLAT: Final = frozenset({int, float, bool, type(None)})
 """Types of values that count as 8 bytes, like every item of a list or an object."""
 
+_FIELD: Final = LONGEST_NOTED + 8
+"""What a field with a harmless name counts for at most, its value apart."""
+
+_encode: Final = msgspec.json.Encoder().encode
+
 
 def _left(value: Any, names: SensitiveNames, left: int) -> int:
     """How much of the limit is left after a value; below 0 where a close look is needed."""
     kind = type(value)
-    if kind is FrozenDict or kind is FrozenList:
+    if kind is not dict and (kind is FrozenList or kind is FrozenDict):
         value = value.raw
         kind = type(value)
     if kind is dict:
         if names.harmless.issuperset(value):
-            left -= (LONGEST_NOTED + 8) * len(value)
+            left -= _FIELD * len(value)
         elif any(name in names and gives_away(name, held) for name, held in value.items()):
             return -1
         else:
             left -= sum(map(len, value)) + 8 * len(value)
         value = value.values()
     elif kind is list or kind is tuple:
+        quick = _left_by_text(value, left)
+        if quick >= 0:
+            return quick
         left -= 8 * len(value)
     else:
         return left - (len(value) + 2 if kind is str else 8)
@@ -93,10 +105,21 @@ def _left(value: Any, names: SensitiveNames, left: int) -> int:
         kind = type(item)
         if kind is str:
             left -= len(item)
-        elif kind is list and len(item) == 2 and type(item[0]) is str and type(item[1]) is int:
-            left -= len(item[0]) + 16  # a stretch of a reply, of which each question has some
         elif kind not in _FLAT:
             left = _left(item, names, left)
             if left < 0:
                 return -1
     return left
+
+
+def _left_by_text(items: Any, left: int) -> int:
+    """How much is left at least after a list in which nothing has a name, as the stretches of a
+    reply are; below 0 where its JSON text alone does not tell.
+
+    No value counts for more than 8 bytes for each byte of that text, which is written in no time.
+    """
+    try:
+        text = _encode(items)
+    except (TypeError, ValueError):  # values that JSON does not have
+        return -1
+    return -1 if b"{" in text else left - 8 * len(text)

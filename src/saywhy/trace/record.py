@@ -40,8 +40,10 @@ class Recorder:
         secrets: Iterable[str] = (),
         listeners: Iterable[Listener] = (),
     ) -> None:
-        self.redactor = Redactor(policy, secrets)
-        self._generation = self.redactor.generation
+        self.redactor = redactor = Redactor(policy, secrets)
+        self.warn: Callable[[Commit], None] | None = None
+        """Is given what came with a warning, after it was kept, as it was: not masked."""
+        self._generation = redactor.generation
         self._kept: list[Commit] = []
         self._listeners = list(listeners)
 
@@ -53,6 +55,8 @@ class Recorder:
         self._kept.append(kept)
         if self._listeners:
             self._tell(kept)
+        if commit.warnings and self.warn is not None:
+            self.warn(commit)
 
     __call__ = keep
 

@@ -76,6 +76,7 @@ class Redactor:
 
     def __init__(self, policy: Policy = USUAL, secrets: Iterable[str] = ()) -> None:
         self.policy = policy
+        self.limit = policy.max_value_bytes
         self.names = _names_of(policy.names, policy.open)
         self._inside: list[str] = []
         self._exact: set[str] = set()
@@ -120,12 +121,11 @@ class Redactor:
 
         A commit that was masked or cut is tagged so, because nothing can be rebuilt from it.
         """
-        policy = self.policy
-        if policy.tools:
-            commit = hide_call(commit, policy.tools, MARK, REDACTED_TAG)
+        if self.policy.tools:
+            commit = hide_call(commit, self.policy.tools, MARK, REDACTED_TAG)
         if commit.secrets:
             self.learn(commit.secrets)
-        elif not self._exact and is_clean(commit, self.names, policy.max_value_bytes):
+        elif not self._exact and is_clean(commit, self.names, self.limit):
             return commit
         masking = _Masking(self)
         changes = masking.changes(commit)
