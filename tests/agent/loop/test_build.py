@@ -167,6 +167,10 @@ async def test_the_strict_follow_up_of_the_last_run() -> None:
             {"routing": RoutingConfig(lambda s: "a", [RoutingBranch("a")], "b")},
             'the default branch "b" of route-response is none of its branches: a',
         ),
+        (
+            {"routing": RoutingConfig(lambda s: "a", [RoutingBranch("a")], "a")},
+            "none of the branches of route-response ends, so that no run would ever be over",
+        ),
     ],
 )
 def test_what_makes_no_loop_is_refused(fields: dict[str, Any], text: str) -> None:

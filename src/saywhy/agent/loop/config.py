@@ -83,6 +83,11 @@ class RoutingConfig:
             return
         for twice in dict.fromkeys(one for one in ids if ids.count(one) > 1):
             yield Problem(f'the routing {self.decider_id} has two branches "{twice}"')
+        if not any(one.ends for one in self.branches):
+            yield Problem(
+                f"none of the branches of {self.decider_id} ends, so that no run would ever be over",
+                hint="RoutingBranch(…, ends=True)",
+            )
         if self.default_branch not in ids:
             yield Problem(
                 f'the default branch "{self.default_branch}" of {self.decider_id} is none of its '
