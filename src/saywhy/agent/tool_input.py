@@ -7,7 +7,7 @@ given is of its declared type. A tool may have the whole schema checked on top o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -43,12 +43,42 @@ def validate_tool_input(args: Any, schema: Mapping[str, Any] | None) -> InputChe
     A parameter that is null counts as not given. Unknown keys, nested schemas and enums pass.
     """
     if not schema:
-        return InputCheck()
+        return FITS
     given: Any = raw(args)
     if not isinstance(given, Mapping):
         message = f"Expected object for the arguments, got {type_name(given)}."
         return InputCheck((InputError("arguments", message),))
+    if type(given) is dict and _is_plain(given, schema):
+        return FITS
     return InputCheck((*_missing(given, schema), *_mistyped(given, schema)))
+
+
+FITS: Final = InputCheck()
+
+
+def _is_plain(given: dict[str, Any], schema: Mapping[str, Any]) -> bool:
+    """Whether all is plainly as declared; False where only the whole check can tell."""
+    for name in schema.get("required") or ():
+        if given.get(name) is None:
+            return False
+    declared: Mapping[str, Any] = schema.get("properties") or {}
+    for name, value in given.items():
+        one = declared.get(name)
+        if one is not None and (
+            type(one) is not dict or one.get("type") not in _PLAIN.get(type(value), ())
+        ):
+            return False
+    return True
+
+
+_PLAIN: Final[Mapping[type, tuple[str, ...]]] = {
+    str: ("string",),
+    int: ("integer", "number"),
+    float: ("number",),
+    bool: ("boolean",),
+    dict: ("object",),
+    list: ("array",),
+}
 
 
 def _missing(given: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[InputError]:

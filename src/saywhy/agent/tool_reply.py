@@ -39,6 +39,8 @@ class ToolReply(msgspec.Struct, frozen=True, omit_defaults=True):
     def to_value(self) -> FrozenDict:
         """The reply as a value of a conversation."""
         fields: dict[str, Any] = {"content": self.content}
+        if self.error is None and not self.instructions and not self.follow_ups:
+            return FrozenDict(fields)
         if self.error is not None:
             fields["error"] = raw(freeze(self.error))
         if self.instructions:
@@ -50,7 +52,10 @@ class ToolReply(msgspec.Struct, frozen=True, omit_defaults=True):
     @classmethod
     def from_value(cls, value: Any) -> ToolReply:
         """The reply that `to_value` gave."""
-        tree: dict[str, Any] = thaw(value)
+        tree: dict[str, Any] = raw(value)
+        if len(tree) == 1:
+            return cls(tree["content"])
+        tree = thaw(value)
         return cls(
             tree["content"],
             tree.get("error"),

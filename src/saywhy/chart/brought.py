@@ -56,7 +56,10 @@ def brought_answerer(running: Running, stages: Stages, need: Need) -> Answerer |
     A stage that asks tools may ask a person in between: of another kind than it declared, a need
     is for the host.
     """
-    for frame in running.cursor.walk():
+    frames = running.cursor.frames
+    top = frames[-1] if frames else None
+    found = (top,) if top is not None and top.waiting is need else running.cursor.walk()
+    for frame in found:
         if frame.waiting is need:
             chart = running.charts.version(frame.chart)
             if chart is None or chart.kind != KIND or frame.at is None:

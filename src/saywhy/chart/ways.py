@@ -66,10 +66,11 @@ def leave(plan: Plan, scope: Scope, value: Any = None, way: Exit | None = None) 
 
 def _forget(scope: Scope) -> None:
     """What was kept while the stage ran again and again is over."""
-    if scope.data or scope.frame.data:
-        for name in ("stage", "inner"):
-            if scope.kept(name) is not None:
-                scope.keep(name, None)
+    data, held = scope.data, scope.frame.data
+    if data or held:
+        for name in _KEPT:
+            if (data[name] if name in data else held.get(name)) is not None:
+                data[name] = None
 
 
 def _on_or_ask(plan: Plan, scope: Scope, value: Any) -> Outcome:
@@ -171,6 +172,8 @@ def _branch(scope: Scope, name: str, chart: str, seeds: Mapping[str, Any]) -> Br
         base = scope.open(seeds, over=base)
     return Branch(name, chart, scope.open(over=base), {"args": args_scope(scope)})
 
+
+_KEPT: Final = ("stage", "inner")
 
 _WAYS: Final[dict[str, Callable[[Plan, Scope, Any], Outcome]]] = {
     "pausable": _on_or_ask,

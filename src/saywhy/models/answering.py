@@ -22,9 +22,10 @@ from saywhy.models.provider import (
     Provider,
     TextPiece,
     ThinkingPiece,
+    ToolCallPiece,
     reply_of,
 )
-from saywhy.values import FrozenDict, freeze
+from saywhy.values import FrozenDict, Key, freeze, raw
 
 Emit = Callable[[str, Any], object]
 """Where signals go: `token` and `thinking`, each with `{"content": text}`."""
@@ -88,14 +89,29 @@ def model_answerer(provider: Provider, *, clock: Clock, timeout_ms: float = 0) -
 
 def value_of(reply: ModelReply) -> FrozenDict:
     """A reply as state holds it. Raises `StateValueError` for arguments that are no JSON."""
-    value: dict[str, Any] = {"content": reply.text}
+    value: dict[str, Any] = {"content": freeze(reply.text)}
     if reply.tool_calls:
-        value["tool_calls"] = [call.as_call() for call in reply.tool_calls]
+        value["tool_calls"] = [
+            _call_of(call, ("tool_calls", at)) for at, call in enumerate(reply.tool_calls)
+        ]
     if reply.tokens_in or reply.tokens_out:
-        value["usage"] = {"input_tokens": reply.tokens_in, "output_tokens": reply.tokens_out}
-    known = {"model": reply.model, "finish_reason": reply.stop, "thinking": reply.thinking}
-    frozen: FrozenDict = freeze(value | {name: text for name, text in known.items() if text})
-    return frozen
+        read, wrote = freeze(reply.tokens_in), freeze(reply.tokens_out)
+        value["usage"] = {"input_tokens": read, "output_tokens": wrote}
+    if reply.model:
+        value["model"] = freeze(reply.model)
+    if reply.stop:
+        value["finish_reason"] = freeze(reply.stop)
+    if reply.thinking:
+        value["thinking"] = freeze(reply.thinking)
+    return FrozenDict(value)
+
+
+def _call_of(call: ToolCallPiece, where: Key) -> dict[str, Any]:
+    """A call as state holds it. Its arguments are copied: they are the provider's."""
+    if call.raw or call.vendor:
+        return raw(freeze(call.as_call(), where))
+    arguments = raw(freeze(call.arguments, (*where, "arguments")))
+    return {"id": freeze(call.id), "name": freeze(call.name), "arguments": arguments}
 
 
 def _listener(emit: Emit) -> Callable[[Piece], object]:

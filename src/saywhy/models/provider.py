@@ -173,6 +173,12 @@ async def pieces_of(provider: Provider, ask: Ask) -> AsyncGenerator[Piece, None]
     answer: Any = provider.ask(ask)
     if not isinstance(answer, AsyncIterator):
         answer = await answer
+    async with aclosing(_pieces_in(provider, answer)) as pieces:
+        async for piece in pieces:
+            yield piece
+
+
+async def _pieces_in(provider: Provider, answer: Any) -> AsyncGenerator[Piece, None]:
     if isinstance(answer, ModelReply):
         for piece in answer.pieces():
             yield piece
@@ -200,13 +206,29 @@ async def reply_of(
     Raises what the provider raises, and `ModelError` (network) for a stream that ends without a
     `StopPiece`: half an answer is none.
     """
+    answer: Any = provider.ask(ask)
+    if not isinstance(answer, AsyncIterator):
+        answer = await answer
+    if isinstance(answer, ModelReply):  # the usual way of those that do not stream, made short
+        if on_piece is not None:
+            for piece in answer.pieces():
+                on_piece(piece)
+        return _settled(answer)
     gathered = Gathered()
-    async with aclosing(pieces_of(provider, ask)) as pieces:
+    async with aclosing(_pieces_in(provider, answer)) as pieces:
         async for piece in pieces:
             gathered.add(piece)
             if on_piece is not None:
                 on_piece(piece)
     return gathered.reply()
+
+
+def _settled(reply: ModelReply) -> ModelReply:
+    """The reply as its pieces would make it: it says why it stopped."""
+    if reply.stop and type(reply.text) is str:
+        return reply
+    stop = reply.stop or ("tool_calls" if reply.tool_calls else "stop")
+    return msgspec.structs.replace(reply, text="".join(reply.text or ""), stop=stop)
 
 
 class Gathered:

@@ -89,13 +89,17 @@ async def call_tool(
         return await _missing(registry, name, around if resumed else None)
     guards = guards or Guards()
     if not resumed:
-        refused = await _turned_down(tool, context, guards, limiter, clock, counted=counted)
-        if refused is not None:
-            return refused
+        is_open = tool.rate_limit is None and tool.breaker is None
+        if not is_open or tool.security.requires_auth:
+            refused = await _turned_down(tool, context, guards, limiter, clock, counted=counted)
+            if refused is not None:
+                return refused
     given = complete(tool, args)
     tree: dict[str, Any] = plain(given)
     if not resumed:
-        refused = await _unfit(tool, tree, known, approved, clock, surroundings, strict=strict)
+        refused = _unfit(tool, tree, known, strict=strict)
+        if refused is None and tool.approval is not None:
+            refused = await _unapproved(tool, tree, approved, clock, surroundings)
         if refused is not None:
             return refused
     attempts: list[Attempt] = []
@@ -114,7 +118,12 @@ async def call_tool(
         outcome = await KINDS[tool.implementation.type](invocation)
         return _answer(tool, given, outcome, tuple(attempts))
 
-    answer = await guards.make(invocation, carry_out, around, resumed=resumed)
+    if tool.cache is None and tool.breaker is None:
+        answer = await (carry_out() if around is None else around(carry_out))
+    else:
+        answer = await guards.make(invocation, carry_out, around, resumed=resumed)
+    if type(answer) is ToolAnswer and not answer.is_data:
+        return answer
     return await _finished(invocation, answer, surroundings)
 
 
@@ -140,15 +149,8 @@ async def _turned_down(
     return None if counted or tool.rate_limit is None else await _over_limit(tool, context, limiter)
 
 
-async def _unfit(
-    tool: Tool,
-    tree: dict[str, Any],
-    known: Known | None,
-    approved: Approved | None,
-    clock: Clock,
-    surroundings: Surroundings,
-    *,
-    strict: bool,
+def _unfit(
+    tool: Tool, tree: dict[str, Any], known: Known | None, *, strict: bool
 ) -> ToolAnswer | None:
     """Why a call is refused with these arguments."""
     errors = errors_in(tool, tree, strict=strict)
@@ -156,9 +158,7 @@ async def _unfit(
         errors = unknown_in(tool.known, tree, known)
     if errors:
         return _refused(refusal(errors), f"see the parameters of tool {tool.id}")
-    if tool.approval is None:
-        return None
-    return await _unapproved(tool, tree, approved, clock, surroundings)
+    return None
 
 
 async def _finished(

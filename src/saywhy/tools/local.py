@@ -80,6 +80,8 @@ async def _attempt(invocation: Invocation, function: Callable[..., Any]) -> Outc
     call = _bound(invocation, function, plan, arguments, number)
     if plan.is_async:
         outcome = await _awaited(invocation, call())
+        if outcome.fault is None and not _is_awaitable(outcome.value):
+            return Outcome(value=outcome.value, arguments=arguments)
     elif plan.is_quick or invocation.tool.implementation.raw.get("thread") is False:
         outcome = _on_the_loop(call)
     else:
@@ -99,9 +101,12 @@ async def _attempt(invocation: Invocation, function: Callable[..., Any]) -> Outc
     )
 
 
+_PLAIN: Final = frozenset({dict, list, str, int, float, bool, type(None)})
+
+
 def _is_awaitable(value: Any) -> bool:
     # Most answers are plain, and asking `inspect` costs as much as a quick call.
-    return type(value) not in (dict, list, str) and inspect.isawaitable(value)
+    return type(value) not in _PLAIN and inspect.isawaitable(value)
 
 
 # ------------------------------------------------------------------ how to call
@@ -228,8 +233,9 @@ async def _awaited(invocation: Invocation, awaitable: Any) -> Outcome:
         if task is not None and task.cancelling():
             raise
         return _raised(error)
-    late = clock.now() - began >= invocation.tool.implementation.timeout_ms
-    if outcome.fault is not None and late:
+    if outcome.fault is None:
+        return outcome
+    if clock.now() - began >= invocation.tool.implementation.timeout_ms:
         # It was cancelled by our time limit and turned that into an error of its own.
         return _timed_out(invocation, began=True)
     return outcome

@@ -36,7 +36,8 @@ def fence(content: str, marks: Iterable[str] = ()) -> str:
 
 
 def _may_hold_mark(content: str) -> bool:
-    return any(sign in content for sign in ("[", "\uff3b", "\u3010", "\\u"))
+    # Written out: a generator costs more than the four looks.
+    return "[" in content or "\\u" in content or "\uff3b" in content or "\u3010" in content
 
 
 def _quoted(found: re.Match[str]) -> str:

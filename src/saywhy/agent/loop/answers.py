@@ -25,7 +25,7 @@ from saywhy.tools.call import Approved, CallContext, call_tool
 from saywhy.tools.guards import Guards
 from saywhy.tools.limit import MemoryLimiter
 from saywhy.tools.registry import Registry
-from saywhy.values import UNDEFINED, FrozenDict, thaw
+from saywhy.values import UNDEFINED, FrozenDict, raw
 
 
 def model_answers(config: AgentLoopConfig) -> Answers | None:
@@ -88,10 +88,10 @@ class ToolAnswers:
         made = await call_tool(
             self._registry(tool),
             tool.id,
-            thaw(need.args),
+            raw(need.args),  # nothing in it is changed: the call gets copies
             self._context(asking),
             functions={},
-            limiter=running.kept.setdefault(MemoryLimiter, MemoryLimiter(clock)),
+            limiter=running.kept.get(MemoryLimiter) or _limiter(running),
             clock=clock,
             strict=True,
             approved=_approval(asking),
@@ -137,6 +137,11 @@ def _approval(asking: Asking) -> Approved | None:
     """What a person has said for the call at hand."""
     given = asking.running.cursor.state.get(asking.frame.scope, GIVEN)
     return Approved(given["digest"], given["salt"]) if isinstance(given, FrozenDict) else None
+
+
+def _limiter(running: Running) -> MemoryLimiter:
+    """What counts the calls of a run."""
+    return running.kept.setdefault(MemoryLimiter, MemoryLimiter(running.clock))
 
 
 def _given(reply: ToolReply, latency_ms: float, made: ToolAnswer | None) -> Answer:

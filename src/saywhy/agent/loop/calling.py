@@ -87,7 +87,7 @@ class Calling:
             step_id=step,
         )
         if entry is not None:
-            append(s, KEY, entry)
+            append(s, KEY, FrozenDict(entry))  # made for this place alone: no copy
 
     def second(self, s: Any, answer: Answer) -> None:
         """Take the answer. Raises `ModelError` where there is none."""
