@@ -214,6 +214,8 @@ async def _conversation(
 async def _open_one(engine: Engine, user: str) -> str:
     """The user's newest conversation, if a flow of it that these files know is open."""
     from saywhy.cli.conversation import all_sessions, newest, store_of
+    from saywhy.flows.agents.fallback import ASKING, FALLBACK
+    from saywhy.flows.agents.places import flows_among
 
     stored = newest(await all_sessions(store_of(engine), user))
     if stored is None:
@@ -221,8 +223,8 @@ async def _open_one(engine: Engine, user: str) -> str:
     if stored.running:
         return stored.session_id
     session = await engine.session(stored.session_id)
-    known = {chart.name for chart in engine.charts}
-    frames = session.cursor.frames if session else []
+    known = {flow.name for flow in engine.library.flows} | {ASKING, FALLBACK}
+    frames = flows_among(engine.charts, session.cursor.frames) if session else []
     return stored.session_id if frames and all(one.name in known for one in frames) else ""
 
 
