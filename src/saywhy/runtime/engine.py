@@ -339,12 +339,11 @@ class Engine(Deciding, Detecting, Timing, Reporting, Watched):
         given.check_start(self._machinery.charts)
         _must_be_session(session)
         session.check(self._machinery.charts)
-        return await shown(
-            on_event,
-            given.text,
-            partial(self._played, given, session.copy()),
-            lambda twin: twin.response,
-        )
+        twin = session.copy()
+        if on_event is None:
+            return await self._played(given, twin, None)
+        played = partial(self._played, given, twin)
+        return await shown(on_event, given.text, played, lambda after: after.response)
 
     async def _played(self, given: Entry, twin: Session, screen: Screen | None) -> Session:
         machinery = self._machinery if screen is None else screen.over(self._machinery)

@@ -193,7 +193,7 @@ class TurnRun:
                 self.run.now = self.machinery.clock.now()
             else:
                 answer = await self._flow_need(need, going_on=going_on)
-                if self._is_routed(need):
+                if answer is None:
                     self.routing.frames.clear()
                     return
             going_on = False
@@ -208,8 +208,11 @@ class TurnRun:
             return False
         return "dispatched" not in self.flow.state.scopes["turn"]
 
-    async def _flow_need(self, need: Need, *, going_on: bool) -> Answer:
-        """Do to the flows what routing asks for; the answer says how they rest."""
+    async def _flow_need(self, need: Need, *, going_on: bool) -> Answer | None:
+        """Do to the flows what routing asks for; the answer says how they rest.
+
+        None where routing need not go on.
+        """
         args = need.args or {}
         answer: Answer | None = None
         waiting = rest_of(self.flow) if going_on else None
@@ -235,6 +238,8 @@ class TurnRun:
                 case _:
                     raise FlowExecutionError(f"the flows can do nothing about {need.name}")
         await self._drive(answer, waiting)
+        if self._is_routed(need):
+            return None
         return Answer(FrozenDict({"frames": len(self.flow.frames)}))
 
     def _decided(self, args: Any) -> Answer | None:
