@@ -347,9 +347,9 @@ def set_path(value: Any, path: Sequence[str | int], new: Any) -> Any:
 
 def append_path(value: Any, path: Sequence[str | int], item: Any) -> Any:
     """`value` with `item` (already frozen) at the end of the list at `path`."""
-    target = get_path(value, path)
-    grown = target if type(target) is FrozenList else FrozenList([])
-    return set_path(value, path, grown.appended(_leaf(item)))
+    target = get_path(value, path) if path else value
+    grown = (target if type(target) is FrozenList else FrozenList([])).appended(_leaf(item))
+    return set_path(value, path, grown) if path else grown
 
 
 def delete_path(value: Any, path: Sequence[str | int]) -> Any:

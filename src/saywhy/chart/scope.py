@@ -33,6 +33,9 @@ GONE: Any = object()
 _FROZEN = frozenset({str, int, bool, type(None), FrozenDict, FrozenList})
 """Types whose values are frozen as they are."""
 
+_ABSENT: Any = object()
+_NOTHING: dict[str, Any] = {}
+
 
 class Suspend(BaseException):
     """A step cannot go on without this answer; it is run again with the notes it has made.
@@ -81,11 +84,39 @@ class Scope(msgspec.Struct, eq=False, gc=False):
 
     def read(self, key: Key) -> Any:
         """The value at `key`, noted as read; `UNDEFINED` where nothing is."""
-        if self.state.bases:
-            self.touch(key)
-        else:
+        if not self.state.bases:
             self.reads.append(key)
+            return self.peek(key)
+        if len(key) == 2:
+            found, value = self._found(key)
+            self.reads.append(found)
+            return UNDEFINED if value is GONE else value
+        self.touch(key)
         return self.peek(key)
+
+    def _found(self, key: Key) -> tuple[Key, Any]:
+        """Where a variable is held as seen from `key`, and its value; `GONE` where nowhere.
+
+        `touch` and `peek` in one: a look through the scopes below is made for each read in a
+        branch.
+        """
+        root: Any = key
+        at, name = root
+        state, staged = self.state, self.staged
+        while True:
+            value = staged.get(root, _ABSENT) if staged else _ABSENT
+            if value is _ABSENT:
+                value = state.scopes.get(at, _NOTHING).get(name, _ABSENT)
+            if value is not _ABSENT:
+                return root, value
+            base = state.bases.get(at)
+            if base is None:
+                at = self.opened.get(at, "") if self.opened else ""
+            else:
+                at = "" if name in base.gone else base.scope
+            if not at:
+                return key, GONE
+            root = (at, name)
 
     def touch(self, key: Key) -> None:
         """Note `key` as read. What shows through from a scope below is noted as that one's."""
@@ -111,9 +142,8 @@ class Scope(msgspec.Struct, eq=False, gc=False):
         if variables is not None and name in variables:
             return variables[name]
         if state.bases or self.opened:
-            holder = self.holder(scope, name)
-            if holder != scope:
-                return self.peek((holder, name))
+            value = self._found(root)[1]
+            return UNDEFINED if value is GONE else value
         return UNDEFINED
 
     def has(self, scope: str, name: str) -> bool:

@@ -225,10 +225,18 @@ async def reply_of(
 
 def _settled(reply: ModelReply) -> ModelReply:
     """The reply as its pieces would make it: it says why it stopped."""
-    if reply.stop and type(reply.text) is str:
+    if reply.stop and reply.text:
         return reply
-    stop = reply.stop or ("tool_calls" if reply.tool_calls else "stop")
-    return msgspec.structs.replace(reply, text="".join(reply.text or ""), stop=stop)
+    stop: StopReason = reply.stop or ("tool_calls" if reply.tool_calls else "stop")
+    return ModelReply(
+        reply.text or "",
+        reply.model,
+        reply.tokens_in,
+        reply.tokens_out,
+        reply.tool_calls,
+        stop,
+        reply.thinking,
+    )
 
 
 class Gathered:
