@@ -153,6 +153,8 @@ class _Player:
             functions={**_standard(scenario), **(world.functions or {}), **own},
             globals={**(world.globals or {}), **scenario.globals},
             model=self.model,
+            agents=[one.agent(self.clock) for one in scenario.agents] or None,
+            fallback_agent=scenario.fallback_agent,
             intent_detection=options.get("intent_detection") or "single-call",
             validate_on_init=False,
             language=scenario.language,

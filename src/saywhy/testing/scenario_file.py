@@ -15,6 +15,12 @@ from saywhy.errors import CallerError, DefinitionError, Place, Problem, did_you_
 from saywhy.flows.load import read_document
 from saywhy.flows.source import SourceMap, join
 from saywhy.library.named import is_library
+from saywhy.testing.scenario_agent import (
+    AGENT_EXAMPLE,
+    AGENT_KEYS,
+    ScriptedAgent,
+    problem_of,
+)
 from saywhy.testing.scenario_decision import WAYS, Decision, decision_of, faults_of
 from saywhy.trace.words import brief
 from saywhy.values import untagged
@@ -24,7 +30,7 @@ SCENARIO_KEYS: Final = (
     *("id", "title", "covers", "basis", "quirk", "reference_bug", "why"),
     *("files", "flows", "tools", "functions", "standard_functions"),
     *("globals", "cargo", "language", "engine"),
-    *("ai", "http", "record_headers", "turns"),
+    *("ai", "agents", "fallback_agent", "http", "record_headers", "turns"),
 )
 TURN_KEYS: Final = (
     *("role", "content", "timestamp", "metadata", "start", *WAYS),
@@ -91,6 +97,8 @@ class Scenario:
     language: str | None = None
     engine: Mapping[str, Any] = field(default_factory=dict[str, Any])
     ai: Any = None
+    agents: tuple[ScriptedAgent, ...] = ()
+    fallback_agent: str | None = None
     http: tuple[Mapping[str, Any], ...] = ()
     record_headers: tuple[str, ...] = ()
     place: Place = field(default_factory=Place)
@@ -228,11 +236,27 @@ class _Reader:
             language=item.get("language"),
             engine=engine,
             ai=item.get("ai"),
+            agents=tuple(self._agents(item)),
+            fallback_agent=item.get("fallback_agent"),
             http=tuple(self._list(item, "http", "/http")),
             record_headers=tuple(self._list(item, "record_headers", "/record_headers")),
             place=self.source.place(self.pointer),
         )
         return made if len(self.problems) == before else None
+
+    def _agents(self, item: dict[str, Any]) -> Iterator[ScriptedAgent]:
+        for index, agent in enumerate(self._list(item, "agents", "/agents")):
+            at = f"/agents/{index}"
+            if not isinstance(agent, dict):
+                self._problem(at, "an agent is an object", AGENT_EXAMPLE)
+                continue
+            given = cast("dict[str, Any]", agent)
+            self._known(given, at, AGENT_KEYS)
+            problem = problem_of(given)
+            if problem:
+                self._problem(at, problem, AGENT_EXAMPLE)
+            else:
+                yield ScriptedAgent.of(given)
 
     def _files(self, item: dict[str, Any]) -> list[str]:
         """Paths in `files`, and those that stand among the flows and tools themselves."""
