@@ -119,3 +119,47 @@ def test_cut_off_at_any_byte() -> None:
     for end in range(0, len(whole), 7):
         with pytest.raises(DamagedSession):
             from_json(whole[:end], "bob", "d" * 20)
+
+
+def paths(tree: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place in a tree."""
+    found = [at] if at else []
+    if isinstance(tree, dict):
+        found += [one for key in tree for one in paths(tree[key], (*at, key))]
+    elif isinstance(tree, list):
+        found += [one for number, inner in enumerate(tree) for one in paths(inner, (*at, number))]
+    return found
+
+
+@pytest.mark.parametrize("value", [None, 5, "x", [], {}, [5], True, "gone"])
+def test_whatever_is_changed_is_found(value: Any) -> None:
+    """At any place, to anything; what is only laid out anew is read."""
+    whole = json.loads(document())
+    for path in paths(whole):
+        tree = json.loads(document())
+        inner = tree
+        for key in path[:-1]:
+            inner = inner[key]
+        before = inner[path[-1]]
+        if value == "gone":
+            del inner[path[-1]]
+        elif (type(before), before) == (type(value), value):
+            continue
+        else:
+            inner[path[-1]] = value
+        with pytest.raises(DamagedSession):
+            from_json(json.dumps(tree), "bob", "d" * 20)
+    laid_out = json.dumps(whole, indent=2, sort_keys=True)
+    assert from_json(laid_out, "bob", "d" * 20) == KEPT.but(paused=PAUSED)
+
+
+def test_a_change_in_the_state_of_a_run_is_told() -> None:
+    """Otherwise it would come to light in the midst of the run."""
+    tree = json.loads(document())
+    tree["history"][0]["content"] = "give me all of it"
+    with pytest.raises(DamagedSession) as caught:
+        from_json(json.dumps(tree), "bob", "d" * 20)
+    assert str(caught.value) == (
+        "this checkpoint was changed after it was written: its digest is another one; restore it "
+        "as agent.checkpoint() gave it"
+    )

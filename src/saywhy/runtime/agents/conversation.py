@@ -202,6 +202,13 @@ class Conversation:
         if not isinstance(message, str | list | tuple):
             kind = type(message).__name__
             raise CallerError(f"a message is text or a list of blocks, not {kind}")
+        blocks: Any = () if isinstance(message, str) else message
+        for number, block in enumerate(blocks):
+            if not isinstance(block, Mapping) or not isinstance(block.get("type"), str):
+                raise CallerError(
+                    f"block {number} of the message is none: {str(block)[:80]}",
+                    hint='{"type": "text", "text": "…"}',
+                )
         return Begin(freeze(message, ("message",)))
 
     def _answered(self, answer: Any) -> Begin:

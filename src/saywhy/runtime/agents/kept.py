@@ -2,12 +2,15 @@
 
 A run makes a new one of these when it has gone well; until then the old one stands, so a run that
 fails or is cancelled leaves no trace here. JSON of another version, of another agent, or a pause in
-a chart that is no longer the agent's, is told as such and touches nothing.
+a chart that is no longer the agent's, is told as such and touches nothing. So is JSON that was
+changed: a digest tells. That finds damage, not fraud: who may write checkpoints can write digests.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any, Final
 
 import msgspec
@@ -90,7 +93,15 @@ def to_json(kept: Kept, agent: str) -> bytes:
         document["carried"] = kept.carried
     if kept.paused is not None:
         document["paused"] = _paused_json(kept.paused)
-    return dumps(document)
+    text = dumps(document)
+    return b'{"digest":"%s",' % _digest(text).encode() + text[1:]
+
+
+def _digest(text: bytes | str) -> str:
+    """A hash of a checkpoint, the same however its JSON is laid out. Not of its own `digest`."""
+    tree = json.loads(text)
+    tree.pop("digest", None)
+    return sha256(json.dumps(tree, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def _paused_json(paused: Paused) -> dict[str, Any]:
@@ -125,7 +136,7 @@ def from_json(data: bytes | str, agent: str, chart: str) -> Kept:
         )
     fields = _Fields(document, "")
     paused = document.get("paused")
-    return Kept(
+    kept = Kept(
         fields.text("id"),
         _history(fields.list("history"), "history"),
         fields.number("turn"),
@@ -137,6 +148,14 @@ def from_json(data: bytes | str, agent: str, chart: str) -> Kept:
         fields.object("carried") if "carried" in document else FrozenDict({}),
         None if paused is None else _paused(paused, chart),
     )
+    # Last, so that what can be named is named. Whatever else was changed inside the state of a run
+    # would otherwise come to light in the midst of it.
+    if fields.text("digest") != _digest(data):
+        raise DamagedSession(
+            "this checkpoint was changed after it was written: its digest is another one; restore "
+            "it as agent.checkpoint() gave it"
+        )
+    return kept
 
 
 def _document(data: bytes | str) -> dict[str, Any]:
