@@ -170,7 +170,7 @@ async def pipeline(given: Mapping[str, Any]) -> dict[str, Any]:
         return refusal(error)
 
     def show(result: Any) -> dict[str, Any]:
-        return {"content": result.content}
+        return {"content": result.content, "agents": list(result.steps)}
 
     turns = given.get("turns")
     if turns is None:
@@ -195,8 +195,9 @@ async def wrapper(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _retry(given: Mapping[str, Any], primary: Outcomes, attempts: list[str]) -> Any:
     options: dict[str, Any] = {}
-    if "max_retries" in given:
-        options["max_retries"] = given["max_retries"]
+    for name in ("max_retries", "backoff_ms", "backoff_multiplier"):
+        if name in given:
+            options[name] = given[name]
     if "retry_if_contains" in given:
         options["should_retry"] = lambda error: given["retry_if_contains"] in str(error)
     return with_retry(primary, **options)
