@@ -46,6 +46,8 @@ def test_from_two_to_ten(count: int, text: str) -> None:
     found = [one.message for one in parallel_problems(parts(*map(str, range(count))))]
     assert found == [text]
     assert not list(parallel_problems(parts("a", "b")))
+    taken = [one.message for one in parallel_problems(parts("merge", "b"))]
+    assert taken == ['a branch cannot have the id "merge"']
     assert not list(parallel_problems(parts(*"abcdefghij")))
 
 

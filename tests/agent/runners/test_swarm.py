@@ -32,6 +32,7 @@ def test_the_prompt() -> None:
         (["é"], [], "'é' is no id of a specialist"),
         (["a" * 65], [], f"'{'a' * 65}' is no id of a specialist"),
         (["final"], [], 'a specialist cannot have the id "final"'),
+        (["call-llm"], [], 'a specialist cannot have the id "call-llm"'),
         (["a"], ["a"], 'a specialist and a tool have the id "a"'),
         (["a", "a"], [], 'two specialists have the id "a"'),
     ],

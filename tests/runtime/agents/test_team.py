@@ -162,5 +162,7 @@ def test_what_is_wrong_is_told_at_once() -> None:
         'agent "a" has a memory, but the team keeps the conversation',
         '"b" of the team is builtin_function_or_method, not an Agent',
     ]
+    with pytest.raises(DefinitionError, match='no model can call a tool "transfer_to_é"'):
+        Team([Specialist("a", Agent(Replies())), Specialist("é", Agent(Replies()))])
     with pytest.raises(DefinitionError, match="at least two agents"):
         Team([Agent(Replies())])

@@ -69,7 +69,7 @@ def parallel_problems(parts: Sequence[Part]) -> Iterator[Problem]:
         yield Problem(TOO_FEW, hint='Parallel({"one": runner, "two": runner}, merge=…)')
     if len(parts) > MOST:
         yield Problem(TOO_MANY, hint="let a branch be a Parallel itself")
-    yield from id_problems("branch", [part.id for part in parts])
+    yield from id_problems("branch", [part.id for part in parts], (FORK, MERGE))
 
 
 def parallel_chart(parts: Sequence[Part], merge: Merging | Part, *, name: str, id: str) -> Built:

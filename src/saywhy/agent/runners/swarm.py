@@ -29,7 +29,19 @@ DECIDER: Final = "route-specialist"
 DECIDER_NAME: Final = "RouteSpecialist"
 TOOLS: Final = "swarm-tools"
 UNKNOWN: Final = "unknown-tools"
-OWN: Final = (TOOLS, UNKNOWN, FINAL)
+OWN: Final = (
+    TOOLS,
+    UNKNOWN,
+    FINAL,
+    DECIDER,
+    "seed",
+    "context",
+    "message-api",
+    "call-llm",
+    "sf-injection-engine",
+    "commit-memory",
+)
+"""Stages of the loop, which specialists' ids must not be."""
 
 WINDOW: Final = 50
 """Messages that the orchestrator is shown."""
@@ -67,7 +79,7 @@ def swarm_problems(ids: Sequence[Any], tools: Sequence[str]) -> Iterator[Problem
     if not ids:
         yield Problem("a swarm has no specialists", hint='[Specialist("billing", runner, "…")]')
     for one in ids:
-        if not isinstance(one, str) or not _is_id(one):
+        if not isinstance(one, str) or not is_tool_id(one):
             yield Problem(
                 f"{one!r} is no id of a specialist",
                 hint=f"a letter, then letters, digits, _ and -, at most {MOST_ID} in all",
@@ -80,7 +92,8 @@ def swarm_problems(ids: Sequence[Any], tools: Sequence[str]) -> Iterator[Problem
         yield Problem(f'two specialists have the id "{one}"', hint="give each an id of its own")
 
 
-def _is_id(text: str) -> bool:
+def is_tool_id(text: str) -> bool:
+    """Whether every vendor's models can call something by this name."""
     rest = text.replace("_", "").replace("-", "")
     head = text[:1].isalpha() and (not rest or rest.isalnum())
     return len(text) <= MOST_ID and text.isascii() and head

@@ -24,12 +24,14 @@ from saywhy.agent.runners.part import (
     begin,
     id_problems,
 )
+from saywhy.agent.runners.swarm import is_tool_id
 from saywhy.agent.slots.history import unmarked
 from saywhy.agent.tool_reply import ToolReply, failed
 from saywhy.agent.tools import AgentTool, define_tool
 from saywhy.chart.build import Builder
 from saywhy.chart.built import Built
 from saywhy.chart.commit import Condition, Decision
+from saywhy.chart.declared import ID
 from saywhy.chart.view import sight_of
 from saywhy.errors import Problem
 from saywhy.values import UNDEFINED, FrozenDict, FrozenList, raw, seal
@@ -119,6 +121,12 @@ def team_problems(ids: Sequence[Any], hands: Hands) -> Iterator[Problem]:
     if len(ids) < 2:
         yield Problem("a team has at least two agents", hint="Team([triage, billing])")
     yield from id_problems("agent", ids, STAGES)
+    for one in ids:
+        if isinstance(one, str) and ID.fullmatch(one) and not is_tool_id(f"{PREFIX}{one}"):
+            yield Problem(
+                f'no model can call a tool "{PREFIX}{one}"',
+                hint="ids are made of letters, digits, _ and -, and are not too long",
+            )
     if ids and hands.start not in ids:
         yield Problem(f'start is "{hands.start}", which is no agent of the team')
     for one, targets in hands.routes.items():
