@@ -22,48 +22,57 @@ if TYPE_CHECKING:
     from saywhy.cli.agents.talk import Talk
 
 
+AgentArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE.py:NAME",
+        help="An Agent, a call of a model, another runner, or a function that makes one; NAME is "
+        "`agent` unless given.",
+    ),
+]
+MessageOption = Annotated[
+    str | None, typer.Option("--message", metavar="TEXT", help="Say this only, and end.")
+]
+AskedOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="MODEL",
+        help="Ask this model instead of the agent's: openai:NAME, anthropic:NAME, google:NAME, "
+        "scripted:FILE.json, or FILE.py:NAME for a function or provider.",
+    ),
+]
+ScriptOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--script", metavar="FILE", help="Take the model's answers from this file, offline."
+    ),
+]
+KeptOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--session",
+        metavar="FILE",
+        help="Keep the conversation in this file, questions to a person included.",
+    ),
+]
+VerboseFlag = Annotated[
+    bool, typer.Option("--verbose", help="Show the calls of tools and what they gave.")
+]
+JsonFlag = Annotated[
+    bool,
+    typer.Option("--json", help="Write events and results as JSON, one a line; read JSON too."),
+]
+
+
 def agent(
-    agent: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE.py:NAME",
-            help="An Agent, a call of a model, another runner, or a function that makes one; NAME "
-            "is `agent` unless given.",
-        ),
-    ],
-    message: Annotated[
-        str | None, typer.Option("--message", metavar="TEXT", help="Say this only, and end.")
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            metavar="MODEL",
-            help="Ask this model instead of the agent's: openai:NAME, anthropic:NAME, google:NAME, "
-            "scripted:FILE.json, or FILE.py:NAME for a function or provider.",
-        ),
-    ] = None,
-    script: Annotated[
-        Path | None,
-        typer.Option(
-            "--script", metavar="FILE", help="Take the model's answers from this file, offline."
-        ),
-    ] = None,
-    session: Annotated[
-        Path | None,
-        typer.Option(
-            "--session",
-            metavar="FILE",
-            help="Keep the conversation in this file, questions to a person included.",
-        ),
-    ] = None,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Show the calls of tools and what they gave.")
-    ] = False,
-    as_json: Annotated[
-        bool,
-        typer.Option("--json", help="Write events and results as JSON, one a line; read JSON too."),
-    ] = False,
+    agent: AgentArgument,
+    message: MessageOption = None,
+    model: AskedOption = None,
+    script: ScriptOption = None,
+    session: KeptOption = None,
+    verbose: VerboseFlag = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Talk to an agent.
 

@@ -98,8 +98,9 @@ class TextShown:
     def result(self, result: AgentResult) -> None:
         self._end_line()
         if result.paused:
-            question = (result.pause_data or {}).get("question", "")
-            out().line(f"? {question}", STYLES["note"])
+            from saywhy.cli.agents.talk import question_in
+
+            out().line(f"? {question_in(result.pause_data or {})}", STYLES["note"])
             return
         if not result.content:
             err().line("(the agent said nothing)", QUIET)
@@ -147,6 +148,7 @@ class JsonShown:
             "content": result.content,
             "paused": result.paused,
             "question": (result.pause_data or {}).get("question"),
+            "approval": thaw((result.pause_data or {}).get("approval")),
             "stop_reason": result.stop_reason,
             "iterations": result.iterations,
             "follow_ups": [thaw(one.to_value()) for one in result.follow_ups],

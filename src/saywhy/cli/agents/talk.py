@@ -6,9 +6,9 @@ What is shown is `shown`, where the words come from is `lines`.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from saywhy.cancel import CancelToken
 from saywhy.errors import CallerError, OutsideError, SaywhyError
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from saywhy.runtime.agents.runner import Runner
 
 Hear = Callable[["AgentEvent"], None]
+
+YES: Final = ("yes", "y")
+NO: Final = ("no", "n")
 
 
 class RunBroke(Exception):
@@ -44,7 +47,7 @@ class Talk:
     def question(self) -> str:
         """What a person is asked while the run rests; empty while it does not."""
         asked = self.conversation.pause_data
-        return str(asked["question"]) if asked else ""
+        return question_in(asked) if asked else ""
 
     @property
     def last_answer(self) -> str:
@@ -59,9 +62,12 @@ class Talk:
     async def say(self, message: Any, hear: Hear) -> AgentResult:
         """Say something; where a person is asked, it is the answer. Raises `RunBroke`."""
         talk = self.conversation
-        if talk.paused:
-            return await self._run(talk.resume, message, hear)
-        return await self._run(talk.run, message, hear)
+        asked = talk.pause_data
+        if asked is None:
+            return await self._run(talk.run, message, hear)
+        return await self._run(
+            talk.resume, _word(message) if "approval" in asked else message, hear
+        )
 
     async def follow(self, number: int, hear: Hear) -> AgentResult:
         """Carry out the action with this number, from 1. Raises `CallerError` for another one."""
@@ -150,3 +156,17 @@ class Talk:
         from saywhy.agent.receipts.served import served_all
 
         return served_all(self.conversation.trace)
+
+
+def question_in(asked: Mapping[str, Any]) -> str:
+    """What a person is asked, and how a call is approved."""
+    how = " (yes, or why not)" if "approval" in asked else ""
+    return f"{asked['question']}{how}"
+
+
+def _word(message: Any) -> Any:
+    """A person's word about a call. Only a plain yes is a yes; all else is told as the reason."""
+    said = str(message).strip()
+    if said.lower() in YES:
+        return True
+    return {"approved": False, "note": "" if said.lower() in NO else said}

@@ -2,85 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
 
 import pytest
 
-from .conftest import Run, write
-
-SHOP = """
-from saywhy import (
-    Agent, LLMCall, LLMInstruction, ScriptedModel, Sequence, ask_human, define_tool, follow,
-)
-
-FIND = define_tool(
-    "find_order", "Finds an order.",
-    {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
-    lambda args: {"id": args["id"], "parcel": "PX-1"},
-    instructions=[LLMInstruction("parcel", follow_up=follow("track",
-        lambda ctx: {"parcel": ctx.content.parcel}, "Track the parcel", "User asks where"))],
-)
-TRACK = define_tool("track", "Tracks.", {"type": "object"}, lambda args: f"at {args['parcel']}")
-
-
-def agent(model):
-    return Agent(model, name="shop", system="You answer for a shop.",
-                 tools=[FIND, TRACK, ask_human()])
-
-
-def builder_function():
-    return Agent.create(ScriptedModel([{"reply": "built"}]), name="b")
-
-
-async def later():
-    return Agent(ScriptedModel([{"reply": "later"}]), name="later")
-
-
-def needy(shop, town="Rome"):
-    return None
-
-
-def broken():
-    raise ValueError("no shelf")
-
-
-def careful(ask):
-    return "careful: " + ask.user
-
-
-builder = Agent.create("openai:NOBODY", name="b").system("Be brief.")
-call = LLMCall(ScriptedModel([{"reply": "one"}, {"reply": "two"}]), name="call")
-pair = Sequence(
-    LLMCall(ScriptedModel([{"reply": "first"}]), name="f"),
-    LLMCall(ScriptedModel([{"reply": "second"}]), name="s"), name="pair")
-number = 7
-"""
-
-FIND = {"tool_calls": [{"name": "find_order", "arguments": {"id": "17"}}]}
-ASK = {"tool_calls": [{"name": "ask_human", "arguments": {"question": "Which town?"}}]}
-
-
-@pytest.fixture(autouse=True)
-def shop(folder: Path) -> None:
-    """A file with agents, and others like them."""
-    write(folder / "shop.py", SHOP)
-
-
-def script(*answers: Any) -> str:
-    """A file with answers of a model."""
-    entries = [{"reply": one} if isinstance(one, str) else one for one in answers]
-    return write(Path.cwd() / "script.json", entries)
-
+from ..conftest import Run, write
+from .conftest import ASK, FIND, SHOP, script
 
 # ------------------------------------------------------------------ talking
 
@@ -123,6 +51,42 @@ def test_a_person_is_asked(run: Run) -> None:
     answers = script(ASK, "To Rome, then.")
     done = run("agent", "shop.py", "--script", answers, "--verbose", stdin="send it\nRome\n")
     assert done.out == "? Which town?\nTo Rome, then.\n"
+
+
+PAY = """from saywhy import Agent, tool
+
+
+@tool(approval={"by": "the boss"}, effect="once")
+def pay(amount: int):
+    '''Pays an amount.
+
+    Args:
+        amount: How much.
+    '''
+    return f"paid {amount}"
+
+
+def agent(model):
+    return Agent(model, name="payer", tools=[pay])
+"""
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("Yes", "← paid 5\n"),
+        ("no", '← failed: {"error":true,"message":"not approved"}\n'),
+        ("too much", '← failed: {"error":true,"message":"not approved: too much"}\n'),
+    ],
+)
+def test_a_call_is_approved(run: Run, folder: Path, word: str, told: str) -> None:
+    """A call that a person must approve is made after a plain yes; all else is a reason not to."""
+    write(folder / "payer.py", PAY)
+    answers = script({"tool_calls": [{"name": "pay", "arguments": {"amount": 5}}]}, "Done.")
+    lines = f"pay 5\n{word}\n"
+    done = run("agent", "payer.py", "--script", answers, "--verbose", stdin=lines)
+    assert done.out == '? May pay be called with {"amount":5}? (yes, or why not)\nDone.\n'
+    assert told in done.err
 
 
 def test_a_slash_can_be_said(run: Run) -> None:
@@ -341,80 +305,6 @@ def test_no_receipts(run: Run, folder: Path) -> None:
     )
 
 
-# ------------------------------------------------------------------ keeping
-
-
-def test_a_session(run: Run) -> None:
-    """--session keeps what was said between two starts of the program."""
-    options = ["agent", "shop.py", "--session", "kept.json", "--script"]
-    run(*options, script("Hello Ann."), "--message", "I am Ann")
-    done = run(*options, script("You are Ann."), stdin="Who am I?\n")
-    assert done.out == "You are Ann.\n"
-    assert done.err == "the conversation with shop goes on; the last answer was:\nHello Ann.\n"
-    kept = json.loads(Path("kept.json").read_text(encoding="utf-8"))
-    words = [one["content"] for one in kept["history"] if one["role"] == "user"]
-    assert words == ["I am Ann", "Who am I?"]
-    assert [path.name for path in Path().glob("*.part")] == []
-
-
-def test_a_question_is_kept(run: Run) -> None:
-    """A run that asks a person rests in the file; the next start takes the answer."""
-    options = ["agent", "shop.py", "--session", "kept.json", "--script"]
-    done = run(*options, script(ASK), "--message", "send it")
-    assert (done.code, done.out, done.err) == (0, "? Which town?\n", "")
-    done = run(*options, script("To Rome, then."), stdin="/why\nRome\n")
-    assert done.err == "the conversation with shop goes on; it asks:\nWhich town?\n"
-    assert done.out.startswith("Turn 1 (")
-    assert done.out.endswith("To Rome, then.\n")
-
-
-def test_a_failed_run_is_not_kept(run: Run) -> None:
-    """A run that fails leaves the file as it was."""
-    options = ["agent", "shop.py", "--session", "kept.json", "--script"]
-    run(*options, script("Hello."), "--message", "hi")
-    before = Path("kept.json").read_bytes()
-    assert run(*options, script({"raise": "full"}), "--message", "again").code == 1
-    assert Path("kept.json").read_bytes() == before
-
-
-def test_save_load_and_reset(run: Run) -> None:
-    """/save keeps a conversation, /reset forgets it, /load takes it up again."""
-    answers = script("Hello Ann.", "Who?", "Ann.")
-    lines = "I am Ann\n/save ann.json\n/reset\nWho am I?\n/load ann.json\nWho am I?\n"
-    done = run("agent", "shop.py", "--script", answers, stdin=lines)
-    assert done.out.splitlines() == [
-        *("Hello Ann.", "kept in ann.json", "everything said is forgotten", "Who?"),
-        *("the conversation in ann.json goes on", "Ann."),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("{", "bad.json: this checkpoint is no JSON of ours: "),
-        ("{}", "bad.json: this is no checkpoint of an agent: agent.checkpoint() makes one"),
-    ],
-)
-def test_files_that_are_none(run: Run, folder: Path, text: str, told: str) -> None:
-    """A file that is no conversation is told, and the conversation stays as it is."""
-    write(folder / "bad.json", text)
-    done = run("agent", "shop.py", "--script", script("Hello."), stdin="/load bad.json\nhi\n")
-    assert done.out == "Hello.\n"
-    assert told in done.err
-    done = run("agent", "shop.py", "--script", script("x"), "--session", "bad.json", stdin="hi\n")
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(f"saywhy: {told}")
-    assert (folder / "bad.json").read_text(encoding="utf-8") == text
-
-
-def test_a_file_of_another_agent(run: Run) -> None:
-    """What another agent said is not taken for this one's."""
-    run("agent", "shop.py:call", "--session", "kept.json", "--message", "hi")
-    done = run("agent", "shop.py", "--script", script("x"), "--session", "kept.json", stdin="hi\n")
-    assert done.code == 2
-    assert 'this checkpoint is of the agent "call", and this one is "shop"' in done.err
-
-
 # ------------------------------------------------------------------ failing
 
 
@@ -463,111 +353,3 @@ def test_a_file_that_breaks(run: Run, folder: Path) -> None:
     assert done.code == 2
     where = f"saywhy: {folder / 'own.py'}:8: own.py cannot be imported: error: "
     assert done.err.startswith(f"{where}max_iterations is -1")
-
-
-# ------------------------------------------------------------------ as a program
-
-SLOW = """
-import asyncio
-from saywhy import Agent, ModelReply, StopPiece, TextPiece
-
-
-class Model:
-    async def ask(self, ask):
-        yield TextPiece("one ")
-        if "wait" in ask.user:
-            try:
-                await asyncio.Event().wait()
-            finally:
-                print("closed", flush=True)
-        yield TextPiece(f"of {len(ask.messages)}")
-        yield StopPiece("stop", "slow")
-
-
-agent = Agent(Model(), name="slow")
-"""
-
-
-@contextmanager
-def started(*arguments: str) -> Generator[subprocess.Popen[str]]:
-    """`saywhy agent` in a process of its own."""
-    program = subprocess.Popen(
-        [sys.executable, "-m", "saywhy", "agent", *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-    try:
-        yield program
-    finally:
-        program.kill()
-        program.communicate()
-
-
-def say(program: subprocess.Popen[str], text: str) -> None:
-    stdin = cast(IO[str], program.stdin)
-    stdin.write(text + "\n")
-    stdin.flush()
-
-
-def test_it_can_be_cancelled(folder: Path) -> None:
-    """Ctrl-C ends the answer that is being given, and the conversation goes on as it was before."""
-    write(folder / "slow.py", SLOW)
-    with started("slow.py", "--session", "kept.json") as program:
-        out = cast(IO[str], program.stdout)
-        say(program, "hi")
-        assert out.readline() == "one of 1\n"
-        say(program, "wait")
-        assert out.read(4) == "one "  # the pieces come before the answer is whole
-        program.send_signal(signal.SIGINT)
-        assert out.readline() == "closed\n"
-        say(program, "hello")
-        assert out.readline() == "\n"
-        assert out.readline() == "one of 3\n"  # hi, its answer, hello
-        rest, errors = program.communicate(timeout=20)
-    assert (program.returncode, rest) == (0, "")
-    assert "cancelled; the conversation is as it was before\n" in errors
-    assert "Traceback" not in errors
-
-
-def test_it_can_be_left(folder: Path) -> None:
-    """Ctrl-C between two answers leaves, and says where the conversation is."""
-    write(folder / "slow.py", SLOW)
-    with started("slow.py", "--session", "kept.json") as program:
-        say(program, "hi")
-        assert cast(IO[str], program.stdout).readline() == "one of 1\n"
-        time.sleep(0.3)  # it waits for a line again
-        program.send_signal(signal.SIGINT)
-        _, errors = program.communicate(timeout=20)
-    assert program.returncode == 0
-    assert errors.endswith("left; the conversation is kept in kept.json\n")
-    assert len(json.loads(Path("kept.json").read_text(encoding="utf-8"))["history"]) == 2
-
-
-def test_one_message_can_be_cancelled(folder: Path) -> None:
-    """Ctrl-C in a single message ends the program with exit code 1, and nothing is kept."""
-    write(folder / "slow.py", SLOW)
-    with started("slow.py", "--message", "wait", "--session", "kept.json") as program:
-        assert cast(IO[str], program.stdout).read(4) == "one "
-        program.send_signal(signal.SIGINT)
-        _, errors = program.communicate(timeout=20)
-    assert (program.returncode, errors) == (1, "cancelled; the conversation is as it was before\n")
-    assert not Path("kept.json").exists()
-
-
-def test_nobody_reads(folder: Path) -> None:
-    """Where the reader has left, the run is cancelled and the program ends without a word."""
-    write(
-        folder / "slow.py",
-        SLOW.replace(
-            'yield TextPiece(f"of', 'yield TextPiece("x" * 200_000)\n        yield TextPiece(f"of'
-        ),
-    )
-    with started("slow.py", "--message", "hi") as program:
-        cast(IO[str], program.stdout).close()
-        program.stdout = None
-        _, errors = program.communicate(timeout=20)
-    assert program.returncode == 1
-    assert "Traceback" not in errors
