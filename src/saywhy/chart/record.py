@@ -6,10 +6,13 @@ trace's.
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from saywhy.chart.commit import Answered, Asked, Commit, Phase
 from saywhy.chart.failure import failure_name, failure_text
 from saywhy.chart.outcome import Answer, Call, Fail, Goto, Need, Outcome
 from saywhy.chart.scope import Scope
+from saywhy.values import Key
 
 
 def step_commit(
@@ -43,7 +46,7 @@ def step_commit(
         depth,
         frame.caller,
         scope.now,
-        tuple(dict.fromkeys(reads)) if len(reads) > 1 else tuple(reads),
+        _shared(tuple(dict.fromkeys(reads)) if len(reads) > 1 else tuple(reads)),
         scope.exact,
         tuple(ops) if ops else (),
         scope.decision,
@@ -54,10 +57,23 @@ def step_commit(
         error,
         error_name,
         scope.warnings,
-        scope.facts,
+        scope.facts or _NO_FACTS,
         scope.tags,
         scope.secrets,
     )
+
+
+_NO_FACTS: Final[dict[str, Any]] = {}
+
+_READS: Final[dict[tuple[Key, ...], tuple[Key, ...]]] = {}
+_MOST_READS: Final = 1024
+
+
+def _shared(reads: tuple[Key, ...]) -> tuple[Key, ...]:
+    """The same reads as of a step before, where there is one: a loop reads the same each time."""
+    if len(_READS) >= _MOST_READS:
+        _READS.clear()
+    return _READS.setdefault(reads, reads)
 
 
 def closing_commit(scope: Scope, depth: int) -> Commit:

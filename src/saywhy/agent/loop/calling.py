@@ -8,12 +8,13 @@ is no JSON object is told to the model as wrong arguments, and no answer at all 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import is_
 from typing import Any, Final, cast
 
 from saywhy.agent.loop.assembling import assemble_messages, may_mark
 from saywhy.agent.loop.config import AgentLoopConfig
 from saywhy.agent.loop.request import ask_from
-from saywhy.agent.loop.state import EMPTY, append, glance, look, write
+from saywhy.agent.loop.state import EMPTY, append, glance, key_of, look, write
 from saywhy.agent.receipts.log import KEY
 from saywhy.agent.receipts.minters import Minters
 from saywhy.chart.outcome import Answer, Need
@@ -49,9 +50,12 @@ class Calling:
         s.calls = number
         done = int(look(s, "loopCount", 0))
         held = self._held(s)
-        for name in REQUEST:
-            if name in held:
-                scope.touch((owner, name))
+        if scope.state.bases:
+            for name in REQUEST:
+                if name in held:
+                    scope.touch((owner, name))
+        else:
+            scope.reads += [key_of(owner, name) for name in REQUEST if name in held]
         run_id = held.get("runId")
         if run_id:
             step = f"{scope.node.id}#{number}"
@@ -155,7 +159,8 @@ def calls_of(given: Any, number: int) -> list[Any]:
         made = call if _is_sound(call, taken) else _mended(call, taken, f"call-{number}-{at}")
         taken.add(made["id"])
         calls.append(made)
-    return calls
+    # Where nothing had to be mended, it is the very list of the answer, as all that is frozen.
+    return given if type(given) is list and all(map(is_, calls, given)) else calls
 
 
 def _is_sound(call: Any, taken: set[str]) -> bool:

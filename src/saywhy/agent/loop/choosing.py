@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from saywhy.agent.loop.config import AgentLoopConfig, AgentPattern
 from saywhy.agent.loop.slots import MESSAGES, PROMPT, TOOLS
-from saywhy.agent.loop.state import EMPTY, glance, look, write
+from saywhy.agent.loop.state import EMPTY, glance, key_of, look, write
 from saywhy.agent.slots.offers import StaticTools
 from saywhy.agent.slots.prompts import StaticPrompt, prompt_of
 from saywhy.chart.commit import Condition, Decision
@@ -54,6 +54,11 @@ class Chooser:
         self.slots = slots
         self.dynamic = config.pattern is AgentPattern.DYNAMIC
         self.inputs = _inputs(config)
+        self.settled = [
+            Condition("first entry", False, slot, rule=number, label=LABELS[slot])
+            for number, slot in enumerate(slots)
+        ]
+        """The evidence for slots that stay as the first pass made them."""
 
     def choose(self, s: Any) -> Decision:
         """The slots to fill, each with what changed."""
@@ -64,7 +69,7 @@ class Chooser:
         selected: list[str] = []
         for number, slot in enumerate(self.slots):
             if not first and slot != MESSAGES and not self.dynamic:
-                condition = Condition("first entry", False, slot, rule=number, label=LABELS[slot])
+                condition = self.settled[number]
             else:
                 condition = self._asked(s, slot, number, known, first=first)
             conditions.append(condition)
@@ -85,7 +90,7 @@ class Chooser:
         if changed or first:
             known[slot] = now
         text = "first entry" if first else f"{' and '.join(changed) or 'nothing'} changed"
-        read = tuple(((owner, name), value) for name, value in now.items())
+        read = tuple([(key_of(owner, name), value) for name, value in now.items()])
         return Condition(text, first or bool(changed), slot, read, rule=number, label=LABELS[slot])
 
 

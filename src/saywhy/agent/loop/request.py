@@ -22,6 +22,8 @@ Lookup = Callable[[str], Any]
 def request_of(cursor: Cursor, need: Need) -> Ask:
     """The request that `need`, of kind `model`, asks for. Shares the values of the state."""
     scope, state = str(need.args["scope"]), cursor.state
+    if scope not in state.bases and scope in state.scopes:
+        return ask_from(state.scopes[scope])
     return ask_from(lambda name: state.get(scope, name))
 
 

@@ -93,7 +93,7 @@ class Round:
         """Begin with the first call."""
         if self.into == APART:
             write(s, APART, EMPTY)
-        return self._go_on(s, 0)
+        return self._go_on(s, 0, calls_in(s))
 
     def second(self, s: Any, answer: Answer) -> Asks | None:
         """Take what the call at hand came to, and go on with the next."""
@@ -107,10 +107,9 @@ class Round:
         if isinstance(made, Asks):
             return self._ask(s, at, made)
         self._take(s, call, made, latency_of(answer))
-        return self._go_on(s, at + 1)
+        return self._go_on(s, at + 1, calls)
 
-    def _go_on(self, s: Any, at: int) -> Asks | None:
-        calls = calls_in(s)
+    def _go_on(self, s: Any, at: int, calls: Sequence[Call]) -> Asks | None:
         order = self._order(s, calls)
         ready: Any = raw(glance(s, "toolReplies", EMPTY))
         while at < len(order):

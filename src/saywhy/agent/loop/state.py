@@ -16,6 +16,18 @@ EMPTY: Final = FrozenList([])
 NOTHING: Final = FrozenDict({})
 
 
+_KEYS: Final[dict[tuple[str, str], tuple[str, str]]] = {}
+_MOST_KEYS: Final = 4096
+
+
+def key_of(owner: str, name: str) -> tuple[str, str]:
+    """Where a variable stands: one object for all records of it, since each round writes some."""
+    if len(_KEYS) >= _MOST_KEYS:
+        _KEYS.clear()
+    key = (owner, name)
+    return _KEYS.setdefault(key, key)
+
+
 def look(s: Any, name: str, default: Any = None) -> Any:
     """A variable, frozen and noted as read; `default` where there is none."""
     sight = sight_of(s)
@@ -57,13 +69,13 @@ def given(s: Any, name: str, default: Any = None) -> Any:
 def write(s: Any, name: str, value: Any) -> None:
     """Put a value under a name."""
     sight = sight_of(s)
-    sight.scope.set((sight.owner, name), value)
+    sight.scope.set(key_of(sight.owner, name), value)
 
 
 def append(s: Any, name: str, item: Any) -> None:
     """Put an item at the end of a list; a missing one begins here."""
     sight = sight_of(s)
-    sight.scope.append((sight.owner, name), item)
+    sight.scope.append(key_of(sight.owner, name), item)
 
 
 def facts(s: Any) -> dict[str, Any]:

@@ -142,15 +142,19 @@ def message_record(
     """
     content = message.get("content")
     text = content if type(content) is str else text_of(content)
-    source, reason, piece = source_of(message)
+    role = message.get("role")
+    if INJECTED in message or role not in _BY_ROLE:
+        source, reason, piece = source_of(message)
+    else:
+        (source, reason), piece = _BY_ROLE[role], None
     fields: dict[str, Any] = {
         "contentSummary": summary_of(text or called_in(message)),
         "contentHash": content_hash(salt, "message", message),
         "slot": "messages",
         "source": source,
-        "reason": more.pop("reason", "") or reason,
+        "reason": (more.pop("reason", "") or reason) if more else reason,
         "chars": len(text),
-        "asRole": message.get("role"),
+        "asRole": role,
         "asRecency": "latest" if latest else "earlier",
         "position": position,
     }
