@@ -137,12 +137,16 @@ class Cursor(msgspec.Struct, omit_defaults=True):
         """A cursor that can run on without changing this one. Values are shared, not copied."""
         state = self.state
         scopes = {name: variables.copy() for name, variables in state.scopes.items()}
-        bases = {name: Base(base.scope, list(base.gone)) for name, base in state.bases.items()}
-        return self.onto(State(scopes, state.seq, state.next_id, state.turn, bases))
+        twin = State(scopes, state.seq, state.next_id, state.turn)
+        if state.bases:  # scopes of branches, which few turns have
+            for name, base in state.bases.items():
+                twin.bases[name] = Base(base.scope, list(base.gone))
+        return self.onto(twin)
 
     def onto(self, state: State) -> Cursor:
         """The same frames, copied, on another state."""
-        return Cursor([_copy_frame(frame) for frame in self.frames], state, self.returned)
+        frames = [_copy_frame(frame) for frame in self.frames] if self.frames else []
+        return Cursor(frames, state, self.returned)
 
     def to_json(self) -> bytes:
         """The checkpoint as JSON text."""

@@ -89,7 +89,7 @@ def take_input(scope: Scope, answer: Answer) -> str:
     scope.reads.append(("input", str(message)))
     withdraw_keypad(scope)
     patience.end(scope)
-    scope.data |= {"input": [text, message], "question": None, "justResumed": False}
+    scope.data.update({"input": [text, message], "question": None, "justResumed": False})
     return text
 
 

@@ -51,6 +51,7 @@ class Said:
         """Append what the flows said, without what may not be kept; `text` is what the pieces
         make, where that is known."""
         mask = self._mask()
+        pieces = raw(pieces)
         if mask is not None:
             pieces = [[mask.text(text), commit] for text, commit in pieces]
         if mask is not None or text is None:
@@ -106,10 +107,10 @@ def _sealed(message: Message, mask: Redactor | None) -> Message:
     return msgspec.structs.replace(message, text=text, content=None)
 
 
-def _spans(reply: Pieces) -> tuple[Span, ...]:
+def _spans(pieces: Pieces) -> tuple[Span, ...]:
     spans: list[Span] = []
     start = 0
-    for text, commit in raw(reply):
+    for text, commit in pieces:
         end = start + len(text)
         if commit and text:
             spans.append(Span(start, end, commit))

@@ -230,7 +230,7 @@ class Session:
     def question_of(self, data: Mapping[str, Any]) -> str | None:
         """The open question of a frame: at rest its data points into the message that asked it."""
         question = data.get("question")
-        if not isinstance(question, list | tuple):
+        if question is None or isinstance(question, str):
             return question
         message = self.message(question[0])
         return message.text[question[1] : question[2]] if message else None

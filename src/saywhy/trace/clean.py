@@ -63,8 +63,10 @@ def _conditions(conditions: tuple[Condition, ...], names: SensitiveNames, limit:
 
 def _is_named(key: Key, names: SensitiveNames) -> bool:
     harmless = names.harmless
-    for part in key[1:]:  # noqa: SIM110 - each write asks, and a generator costs more
-        if part not in harmless and isinstance(part, str) and part in names:
+    for part in key[1:]:
+        if part in harmless or not isinstance(part, str) or part.isdecimal():
+            continue  # a number is none too: that of a message, of which there is always a new one
+        if part in names:
             return True
     return False
 
