@@ -7,6 +7,7 @@ stay taken.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -53,6 +54,10 @@ class TurnStory:
     replies: tuple[str, ...]
 
 
+_UNSEEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
+"""What could begin a line of its own, or move the cursor: names may come from a model."""
+
+
 def narrative(
     trace: Trace,
     turn: int | None = None,
@@ -94,7 +99,7 @@ def _nested(trace: Trace, commits: Iterable[Commit]) -> list[Item]:
     top: list[Item] = []
     levels: list[tuple[int, list[Item]]] = []
     for commit in commits:
-        text = sentence_of(trace, commit)
+        text = _UNSEEN.sub(" ", sentence_of(trace, commit))
         if not text:
             continue
         depth = commit.depth

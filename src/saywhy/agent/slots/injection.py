@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
+from saywhy.agent.instructions.fence import fence
 from saywhy.agent.slots.awaiting import all_of
 from saywhy.agent.slots.context import SlotContext, is_async
 from saywhy.agent.slots.record import SlotName
@@ -26,6 +27,9 @@ Lifetime: TypeAlias = Literal["iteration", "run"]
 THREW: Final = "predicate-threw"
 NOT_NOW: Final = "predicate-false"
 EMPTY: Final = "nothing-to-say"
+
+FOREIGN: Final = ("rag", "memory")
+"""Sources whose texts others may have written: they must not speak in the name of instructions."""
 
 CONTEXT_HEAD: Final = "Use the following context to answer the user's question:"
 """Stands above what was retrieved; pinned by the case `rag-basic`."""
@@ -149,8 +153,8 @@ class _Retrieval:
 
 
 def context_text(chunks: Sequence[Chunk]) -> str:
-    """What was found, numbered, as a text for the model."""
-    listed = [f"[{number}] {one.content}" for number, one in enumerate(chunks, 1)]
+    """What was found, numbered, as a text for the model. Marks of instructions in it are fenced."""
+    listed = [f"[{number}] {fence(one.content)}" for number, one in enumerate(chunks, 1)]
     return "\n\n".join([CONTEXT_HEAD, *listed])
 
 
@@ -219,6 +223,8 @@ def _settled(
     active: list[Active] = []
     for one, content in zip(asked, given, strict=True):
         piece = _piece_of(one, content)
+        if piece is not None and one.source in FOREIGN:
+            piece = Piece(fence(piece.text), piece.evidence)
         if piece is None or not piece.text:
             skipped.append((one.id, EMPTY))
         else:
