@@ -45,11 +45,11 @@ def validate_tool_input(args: Any, schema: Mapping[str, Any] | None) -> InputChe
     if not schema:
         return FITS
     given: Any = raw(args)
+    if type(given) is dict and _is_plain(given, schema):
+        return FITS
     if not isinstance(given, Mapping):
         message = f"Expected object for the arguments, got {type_name(given)}."
         return InputCheck((InputError("arguments", message),))
-    if type(given) is dict and _is_plain(given, schema):
-        return FITS
     return InputCheck((*_missing(given, schema), *_mistyped(given, schema)))
 
 

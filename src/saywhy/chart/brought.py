@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from saywhy.chart.cursor import Cursor, Frame
 from saywhy.chart.drive import Answerer, Emit
 from saywhy.chart.model import Charts
@@ -36,8 +38,7 @@ class Running:
     """What answerers want to find again later in the same run: open connections, counters."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
+class Asking(msgspec.Struct, frozen=True, eq=False):
     """What is asked, and the frame that asks."""
 
     need: Need
@@ -72,7 +73,7 @@ def brought_answerer(running: Running, stages: Stages, need: Need) -> Answerer |
     return None
 
 
-async def _answer(
+def _answer(
     answers: Answers, running: Running, frame: Frame, need: Need, emit: Emit
-) -> Answer:
-    return await answers(Asking(need, frame, running, emit))
+) -> Awaitable[Answer]:
+    return answers(Asking(need, frame, running, emit))

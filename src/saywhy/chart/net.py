@@ -5,7 +5,6 @@ A variable set twice leaves one operation, one set to the value it had leaves no
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any, Final
 
 from saywhy.chart.commit import Op
@@ -25,7 +24,9 @@ def keep_net(scope: Scope) -> None:
         return
     if len({op.key[:2] for op in ops}) < len(ops):
         ops[:] = _uncovered(ops)
-        writes = Counter(op.key[:2] for op in ops)
+        writes: dict[Key, int] = {}
+        for op in ops:
+            writes[op.key[:2]] = writes.get(op.key[:2], 0) + 1
         idle = [op for op in ops if writes[op.key[:2]] == 1 and _is_idle(scope, op)]
     else:
         idle = [op for op in ops if _is_idle(scope, op)]

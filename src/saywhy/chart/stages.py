@@ -259,9 +259,10 @@ class Stages:
 def chosen_function(plan: Plan, memo: Memo | None) -> tuple[Callable[..., Any], Any]:
     """The function to run now, and the answer it takes (`UNDEFINED` for none)."""
     answer = memo.get("answer", UNDEFINED) if memo else UNDEFINED
-    if plan.errors_as_data and isinstance(answer, Mapping):  # it went through JSON
-        stored: Any = answer
-        answer = msgspec.convert(raw(stored), Answer)
+    stored = plan.errors_as_data and type(answer) is not Answer
+    if stored and isinstance(answer, Mapping):  # it went through JSON
+        tree: Any = answer
+        answer = msgspec.convert(raw(tree), Answer)
         answer = msgspec.structs.replace(answer, value=seal(answer.value))
     function = plan.function if answer is UNDEFINED else plan.others.get("resume")
     if function is None:

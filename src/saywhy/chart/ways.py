@@ -24,9 +24,10 @@ Stop = tuple[str, bool] | None
 
 def given_value(plan: Plan, value: Any, stop: Stop) -> Any:
     """What the author's function gave, frozen while its views are good; None where nobody looks."""
-    if value is None or isinstance(value, Decision | str):
+    kind = type(value)
+    if kind is Decision or isinstance(value, Decision | str):
         return value
-    if isinstance(value, Need | Invoke):
+    if kind is Need or isinstance(value, Need | Invoke):
         if plan.node.kind != "pausable":
             raise ChartError(
                 f"stage {plan.node.id} gave something to ask",
@@ -79,7 +80,7 @@ def _on_or_ask(plan: Plan, scope: Scope, value: Any) -> Outcome:
     The second half may go on asking, with a `Need` or an `Invoke`; all else is what it returns.
     """
     memo = scope.kept("stage")
-    if isinstance(value, Need | Invoke):
+    if value is not None and (type(value) is Need or isinstance(value, Need | Invoke)):
         if memo:
             scope.keep("stage", None)  # of the question before
         return _ask(plan, scope, value)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
+from types import CoroutineType
 from typing import Any, Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
 
 import msgspec
@@ -207,7 +208,7 @@ async def reply_of(
     `StopPiece`: half an answer is none.
     """
     answer: Any = provider.ask(ask)
-    if not isinstance(answer, AsyncIterator):
+    if type(answer) is CoroutineType or not isinstance(answer, AsyncIterator):
         answer = await answer
     if isinstance(answer, ModelReply):  # the usual way of those that do not stream, made short
         if on_piece is not None:

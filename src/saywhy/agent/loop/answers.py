@@ -64,13 +64,13 @@ class ToolAnswers:
         self.guards = Guards()
         self._registries: dict[AgentTool, Registry] = {}
 
-    async def __call__(self, asking: Asking) -> Answer:
+    def __call__(self, asking: Asking) -> Awaitable[Answer]:
         """What came of one call, as a value that goes through JSON."""
-        running = asking.running
-        if self.concurrency > 1:
-            async with self._places(running):
-                return await self._answer(asking)
-        return await self._answer(asking)
+        return self._in_turn(asking) if self.concurrency > 1 else self._answer(asking)
+
+    async def _in_turn(self, asking: Asking) -> Answer:
+        async with self._places(asking.running):
+            return await self._answer(asking)
 
     def _places(self, running: Running) -> Semaphore:
         places = running.kept.get(self)

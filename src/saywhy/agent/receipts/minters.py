@@ -115,7 +115,8 @@ def _previous(kept: _Kept, held: Sequence[Any]) -> Receipt | None:
     if not held:
         return None
     newest = held[-1]
-    root = newest.get("root") if isinstance(newest, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    is_object = type(newest) is dict or isinstance(newest, Mapping)
+    root = newest.get("root") if is_object else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     if root is not None and root == kept.root:
         return kept.minter.last
     found = from_stored(held)[-1]

@@ -45,6 +45,7 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 _NONE: Final = Seen()
+_SILENT: Final[Mapping[str, Any]] = {}
 
 
 def account(
@@ -73,12 +74,10 @@ def account(
             if id(one) not in kept:
                 _take_off(one, sources)
     last = len(items) - 1
-    records = [
-        message_record(
-            one, at, latest=at == last, salt=salt, **evidence.get(one.get(INJECTED, ""), {})
-        )
-        for at, one in fresh
-    ]
+    records: list[dict[str, Any]] = []
+    for at, one in fresh:
+        more = evidence.get(one.get(INJECTED, ""), _SILENT) if evidence else _SILENT
+        records.append(message_record(one, at, latest=at == last, salt=salt, **more))
     newest = ""
     if fresh and fresh[-1][0] == last:
         newest = records[-1]["contentHash"]
