@@ -33,7 +33,8 @@ def step_commit(
         to, error, error_name = "fail", failure_text(outcome.error), failure_name(outcome.error)
     else:
         to = f"call {outcome.chart}" if type(outcome) is Call else type(outcome).__name__.lower()
-    reads, ops = scope.reads, scope.ops
+    ops = scope.ops
+    reads = tuple(dict.fromkeys(scope.reads)) if len(scope.reads) > 1 else tuple(scope.reads)
     return Commit(
         seq,
         state.turn,
@@ -46,7 +47,7 @@ def step_commit(
         depth,
         frame.caller,
         scope.now,
-        _shared(tuple(dict.fromkeys(reads)) if len(reads) > 1 else tuple(reads)),
+        reads and (_READS.get(reads) or _shared(reads)),
         scope.exact,
         tuple(ops) if ops else (),
         scope.decision,
