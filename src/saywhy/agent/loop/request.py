@@ -29,7 +29,7 @@ def request_of(cursor: Cursor, need: Need) -> Ask:
 
 def ask_from(held: Lookup | Mapping[str, Any]) -> Ask:
     """The request that these variables make up."""
-    find: Lookup = held.get if type(held) is dict or isinstance(held, Mapping) else held
+    find: Lookup = held if callable(held) else held.get
     system = find("assembledSystem")
     messages = find("assembledMessages")
     if messages is None or messages is UNDEFINED:
