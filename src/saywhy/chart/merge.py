@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 from saywhy.chart.commit import Op
 from saywhy.chart.cursor import Side
@@ -83,6 +83,8 @@ def branch_writes(scope: Scope, branch: str) -> dict[str, Any]:
     state = scope.state
     own = state.scopes.get(branch, {})
     base = state.bases.get(branch)
+    if base is None or not base.gone:
+        return own
     gone = {name: GONE for name in base.gone if name not in own} if base else {}
     return {**own, **gone}
 
@@ -90,11 +92,12 @@ def branch_writes(scope: Scope, branch: str) -> dict[str, Any]:
 def take_over(scope: Scope, name: str, found: Written, policy: Policy | None) -> None:
     """Write one key of the branches on the frame of `scope`."""
     key = (scope.frame.scope, name)
+    if len(found.values) == 1 and (policy is None or policy in _OF_ONE):
+        scope.reads.append((found.scopes[0], name))
+        put(scope, key, scope.peek(key), found.values[0])
+        return
     scope.reads.extend((branch, name) for branch in found.scopes)
     before = scope.peek(key)
-    if len(found.values) == 1 and policy in (None, Merge.ERROR, Merge.REPLACE):
-        put(scope, key, before, found.values[0])
-        return
     if policy is None or policy is Merge.ERROR:
         raise MergeConflict((name,), found.names[0], found.names[1])
     if policy is Merge.REPLACE:
@@ -102,6 +105,10 @@ def take_over(scope: Scope, name: str, found: Written, policy: Policy | None) ->
         return
     values = [UNDEFINED if value is GONE else value for value in found.values]
     put(scope, key, before, merged(before, values, policy, before))
+
+
+_OF_ONE: Final = (Merge.ERROR, Merge.REPLACE)
+"""Policies under which what one branch alone wrote is what it wrote."""
 
 
 def merged(before: Any, values: Sequence[Any], policy: Policy, base: Any = UNDEFINED) -> Any:
@@ -123,6 +130,10 @@ def put(scope: Scope, key: tuple[str, str], before: Any, value: Any) -> None:
     """Stage `value`, noted as what was added where it is a list that has only grown."""
     if value is GONE:
         scope.delete(key)
+        return
+    if type(value) is not FrozenList:
+        scope.staged[key] = value
+        scope.ops.append(Op("set", key, value))
         return
     added = additions(before, value)
     if added is None or not scope.has(*key) or scope.holder(*key) != key[0]:

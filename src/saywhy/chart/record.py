@@ -72,9 +72,12 @@ _MOST_READS: Final = 1024
 
 def _shared(reads: tuple[Key, ...]) -> tuple[Key, ...]:
     """The same reads as of a step before, where there is one: a loop reads the same each time."""
-    if len(_READS) >= _MOST_READS:
-        _READS.clear()
-    return _READS.setdefault(reads, reads)
+    found = _READS.get(reads)
+    if found is None:
+        if len(_READS) >= _MOST_READS:
+            _READS.clear()
+        found = _READS[reads] = reads
+    return found
 
 
 def closing_commit(scope: Scope, depth: int) -> Commit:

@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 from saywhy.agent.loop.assembling import assemble_messages, may_mark
 from saywhy.agent.loop.config import AgentLoopConfig
 from saywhy.agent.loop.request import ask_from
-from saywhy.agent.loop.state import EMPTY, append, glance, key_of, look, write
+from saywhy.agent.loop.state import EMPTY, append, glance, key_of, listener, look, write
 from saywhy.agent.receipts.log import KEY
 from saywhy.agent.receipts.minters import Minters
 from saywhy.chart.outcome import Answer, Need
@@ -60,7 +60,8 @@ class Calling:
         if run_id:
             step = f"{scope.node.id}#{number}"
             self._mint(s, held, run_id, number, done, step)
-        s.emit("llm_start", {"iteration": done + 1})
+        if sight.emit is not None:
+            sight.emit("llm_start", {"iteration": done + 1})
         return Need(
             "model",
             CHAT,
@@ -107,16 +108,11 @@ class Calling:
         latency = answer.facts.get("latencyMs")
         write(s, "llmCall", FrozenDict({**call, "latencyMs": latency}))
         calls = calls_of(told.get("tool_calls"), int(glance(s, "calls", 0)))
-        s.emit(
-            "llm_end",
-            {
-                "iteration": done + 1,
-                "tool_call_count": len(calls),
-                "content": _content(told),
-                "model": told.get("model"),
-                "latency_ms": latency,
-            },
-        )
+        show = listener(s)
+        if show is not None:
+            ended = {"iteration": done + 1, "tool_call_count": len(calls)}
+            said = {"content": _content(told), "model": told.get("model")}
+            show("llm_end", {**ended, **said, "latency_ms": latency})
         if self.parses:
             take(s, told, calls)
         else:

@@ -20,7 +20,7 @@ from saywhy.agent.instructions.pending import pending_of
 from saywhy.agent.instructions.rule import LLMInstruction
 from saywhy.agent.loop.approving import APPROVAL, TO_APPROVE, ask_approval, decided, use_up
 from saywhy.agent.loop.config import AgentLoopConfig
-from saywhy.agent.loop.state import NOTHING, append, given, glance, look, tell, write
+from saywhy.agent.loop.state import NOTHING, append, given, glance, listener, look, tell, write
 from saywhy.agent.loop.toolbox import Toolbox
 from saywhy.agent.tool_input import InputCheck, InputError, validate_tool_input
 from saywhy.agent.tool_reply import (
@@ -77,9 +77,11 @@ class ToolCalls:
 
     def started(self, s: Any, call: Call) -> None:
         """Say that the call begins."""
-        arguments = FrozenDict(call["arguments"])
-        started = {"tool_name": call["name"], "tool_call_id": call["id"], "args": arguments}
-        s.emit("tool_start", started)
+        show = listener(s)
+        if show is not None:
+            arguments = FrozenDict(call["arguments"])
+            started = {"tool_name": call["name"], "tool_call_id": call["id"], "args": arguments}
+            show("tool_start", started)
 
     def plan(self, s: Any, call: Call) -> Asks | ToolReply:
         """What has to be asked, or the reply where nothing has to be."""
@@ -155,10 +157,15 @@ class ToolCalls:
             shown = fence(shown, self.config.template.marks if self.config.template else ())
         wrong = reply.error is not None
         made: dict[str, Any] = {"tool": call["name"], "callId": call["id"], "error": wrong}
+        made["latencyMs"] = latency_ms
         code = reply.error.get("code") if reply.error else None
-        tell(s, "calls", {**made, "latencyMs": latency_ms, **({"code": code} if code else {})})
-        ended: dict[str, Any] = {"tool_name": call["name"], "tool_call_id": call["id"]}
-        s.emit("tool_end", {**ended, "result": shown, "error": wrong, "latency_ms": latency_ms})
+        if code:
+            made["code"] = code
+        tell(s, "calls", made)
+        show = listener(s)
+        if show is not None:
+            ended: dict[str, Any] = {"tool_name": call["name"], "tool_call_id": call["id"]}
+            show("tool_end", {**ended, "result": shown, "error": wrong, "latency_ms": latency_ms})
         return tool_message(shown, call["id"])
 
     def _rules(self, s: Any, call: Call, reply: ToolReply) -> tuple[LLMInstruction, ...]:

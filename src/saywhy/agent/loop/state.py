@@ -6,6 +6,7 @@ value, noted as one read, and appending to it costs the same however long it is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from saywhy.chart.scope import GONE
@@ -22,10 +23,19 @@ _MOST_KEYS: Final = 4096
 
 def key_of(owner: str, name: str) -> tuple[str, str]:
     """Where a variable stands: one object for all records of it, since each round writes some."""
+    key = (owner, name)
+    return _KEYS.get(key) or _kept(key)
+
+
+def _kept(key: tuple[str, str]) -> tuple[str, str]:
     if len(_KEYS) >= _MOST_KEYS:
         _KEYS.clear()
-    key = (owner, name)
     return _KEYS.setdefault(key, key)
+
+
+def listener(s: Any) -> Callable[[str, Any], None] | None:
+    """Who is shown what happens; None where nobody is, so that nothing need be told."""
+    return sight_of(s).emit
 
 
 def look(s: Any, name: str, default: Any = None) -> Any:
