@@ -329,7 +329,7 @@ async def test_tools_that_clash() -> None:
     with pytest.raises(DefinitionError, match='two agents have different tools with the id "pay"'):
         engine_of(MAIN, agents=agents)
 
-    @tool(id="pay")
+    @tool
     def pay(amount: float) -> str:
         "Pay."
         return "paid"
@@ -342,7 +342,7 @@ async def test_a_tool_of_the_engine() -> None:
     """One function for a flow's step and an agent's call: the same tool, one limit for both."""
     calls: list[float] = []
 
-    @tool(id="pay", effect="once")
+    @tool(effect="once")
     def pay(amount: float) -> dict[str, bool]:
         "Pay."
         calls.append(amount)
