@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from saywhy import served_all
+from saywhy.cli.demo.clerk import clerk
 from saywhy.cli.demo.play import PAUSE_SECONDS
 
 LONGEST_SECONDS = 45
@@ -77,8 +79,25 @@ STORY = (
     "the same reply, nothing done again",
     "Charges in the ledger: 1",
     "Why was that said?",
+    "An agent: a model in a loop with tools",
+    "you:     Did R-8000 arrive?\nsaywhy:  Ann has the 80. The fee was 8.",
+    "you:     why a fee?\nsaywhy:  It was more than 50, and above that the fee is a tenth.",
+    "What the model was handed can be shown, and is verified.",
     "Ask yourself: saywhy why",
 )
+
+
+async def test_the_clerk() -> None:
+    """The model is handed the rule behind the id that the tool gave, and asked only for words."""
+    agent = clerk()
+    talk = agent.conversation()
+    found = await talk.run("Did R-8000 arrive?")
+    assert found.follow_ups[0].params == {"rule": "fee_7c1e90b2"}
+    await talk.run("why a fee?")
+    [served] = served_all(talk.trace)
+    assert served.verdict == "verified"
+    assert served.view is not None
+    assert "above that a tenth" in served.view.messages[-1]["content"]
 
 
 def test_it_is_plain_text_and_explains_each_line(played: str) -> None:

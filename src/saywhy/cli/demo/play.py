@@ -33,8 +33,8 @@ def demo(
     """Play a payment, and ask it why.
 
     The user asks something else and corrects an answer, a message is delivered twice, and the
-    program is killed in the middle. Needs no key and no server. At a terminal you can go on
-    yourself afterwards.
+    program is killed in the middle; then an agent shows what its model was handed. Needs no key
+    and no server. At a terminal you can go on yourself afterwards.
     """
     import tempfile
 
@@ -79,6 +79,7 @@ class _Story:
         with self._chat() as chat:
             self._until_paid(chat)
         self._why()
+        self._clerk()
         self._hand_over()
 
     def _chat(self) -> ChatProcess:
@@ -129,6 +130,31 @@ class _Story:
         self._line()
         self._line(explain(self.store, self.session, self.screen.width))
         self._line()
+
+    def _clerk(self) -> None:
+        """An agent: an identifier that nobody retypes, and what the model was handed."""
+        import asyncio
+
+        from saywhy.agent.receipts.served import served_all
+        from saywhy.cli.demo.clerk import clerk
+
+        async def play() -> None:
+            talk = clerk().conversation()
+            self._asks("Did R-8000 arrive?", (await talk.run("Did R-8000 arrive?")).content)
+            self._note("A model called a tool. Its answer holds the id of a rule, and an offer.")
+            self._asks("why a fee?", (await talk.run("why a fee?")).content)
+            self._note("The offer was carried out with that id, which no model had to copy.")
+            served = served_all(talk.trace)
+            self._note(f"What the model was handed can be shown, and is {served[0].verdict}.")
+            self._line()
+
+        self._line("An agent: a model in a loop with tools (its words are written down here).")
+        self._line()
+        asyncio.run(play())
+
+    def _asks(self, text: str, answer: str) -> None:
+        self._line(f"you:     {text}")
+        self._reply(answer)
 
     def _hand_over(self) -> None:
         """At a terminal: the keyboard is the user's."""
