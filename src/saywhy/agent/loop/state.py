@@ -47,7 +47,7 @@ def look(s: Any, name: str, default: Any = None) -> Any:
         value = scope.read(key)
     else:  # the common case, in one step: a round looks some forty times
         scope.reads.append(key)
-        value = scope.staged.get(key, UNDEFINED)
+        value = scope.staged.get(key, UNDEFINED) if scope.staged else UNDEFINED
         if value is UNDEFINED:
             value = state.scopes[sight.owner].get(name, UNDEFINED)
     return default if value is UNDEFINED or value is GONE else value
@@ -61,7 +61,7 @@ def glance(s: Any, name: str, default: Any = None) -> Any:
     if state.bases:
         value = scope.peek(key)
     else:
-        value = scope.staged.get(key, UNDEFINED)
+        value = scope.staged.get(key, UNDEFINED) if scope.staged else UNDEFINED
         if value is UNDEFINED:
             value = state.scopes[sight.owner].get(name, UNDEFINED)
     return default if value is UNDEFINED or value is GONE else value

@@ -65,6 +65,8 @@ class _Row:
         items: list[Any] = raw(frozen)
         length = len(items)
         if items is self._items and length >= self._length:
+            if length == self._length:  # tools, most of the time
+                return self._parts, self._chain
             new = [self._part(item) for item in items[self._length :]]
         else:
             new = self._compared(items)
