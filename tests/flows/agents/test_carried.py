@@ -14,7 +14,19 @@ from saywhy.runtime.agents.swarm import Specialist, Swarm
 from saywhy.runtime.session import Session
 from saywhy.testing import FakeClock
 from tests.flows.agents.conftest import agent_of, ask_agent, asked, last, names, replies, wants
-from tests.flows.conftest import NOW, ask, engine_of, flow, local_tool, put, run, say, talk, use
+from tests.flows.conftest import (
+    NOW,
+    Lines,
+    ask,
+    engine_of,
+    flow,
+    local_tool,
+    put,
+    run,
+    say,
+    talk,
+    use,
+)
 
 Flow = dict[str, Any]
 
@@ -216,6 +228,35 @@ async def test_dispatch_inside() -> None:
     session = await desk.talk("Main", "something else")
     assert session.cursor.frames == []
     assert session.last_turn_dispatch is not None
+
+
+async def test_corrected_inside() -> None:
+    """An earlier answer in the agent's flow may be corrected; the agent reads what holds then."""
+    desk = Desk(
+        ask("amount", "How much?"),
+        ask("payee", "Who?"),
+        say("{{amount}} to {{payee}}"),
+        ask("ok", "OK?"),
+        returns=("amount",),
+        keys={"corrections": True},
+    )
+    session = await desk.talk("Main", "80", "Ann", "no, the amount is 90")
+    assert session.response == "90 to Ann\n\nOK?"
+    session = await desk.talk("yes", session=session)
+    assert desk.told == {"status": "completed", "variables": {"amount": "90"}}
+
+
+async def test_corrected_behind_an_agent() -> None:
+    """What an agent did and said cannot be taken back: an answer from before it stands."""
+    agent, lines = agent_of("Done."), Lines()
+    steps = (ask("order", "Order?"), ask_agent(value="{{order}}"), ask("a", "A?"), ask("b", "B?"))
+    engine = engine_of(flow(*steps, corrections=True), agents=agent, logger=lines)
+    session = await talk(engine, "Main", "7", "no, the order is 8")
+    assert session.response == "That can no longer be changed here.\n\nA?"
+    assert lines.lines == ["W a correction was not made: an agent has answered since"]
+    session = await talk(engine, "5", "no, the a is 6", session=session)
+    assert session.response == "B?"
+    assert session.state.scopes[session.cursor.top.scope]["a"] == "6"
 
 
 async def test_silence_inside() -> None:

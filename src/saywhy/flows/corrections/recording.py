@@ -247,7 +247,7 @@ def _data(node: Node, scope: Scope, outcome: Outcome) -> dict[str, Any]:
         data["field"] = str(node.spec.get("variable") or "")
         if scope.kept("pii"):
             data["pii"] = True
-    if isinstance(outcome, Call):
+    if isinstance(outcome, Call) and node.kind != "AGENT":  # an agent's run is no flow
         data |= {name: outcome.data[name] for name in ("tx", "started")}
         data["scope"] = outcome.scope
         if outcome.tail:

@@ -84,6 +84,8 @@ def rewound(flow: Cursor, waiting: Frame, correction: Correction) -> Rewound:
             raise CannotGoBack("a flow that was called has given way to another one since")
         if entry.kind == "FORM":
             raise CannotGoBack("a form was filled in since")
+        if entry.kind == "AGENT":  # what it did and said cannot be taken back
+            raise CannotGoBack("an agent has answered since")
     restored = tuple(_restored(flow.state, frames_of(flow, owner, frame), log, kept, gone))
     undone = set(correction.undone)
     memo = [
