@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from saywhy.agent.instructions.rule import LLMInstruction
 from saywhy.agent.tool_reply import ToolReply, reply_to
 from saywhy.agent.tools import (
     AgentTool,
@@ -130,6 +131,30 @@ def test_a_tool_needs_a_handler() -> None:
         define_tool("o", "d", {})
 
 
+def test_a_misspelled_keyword() -> None:
+    """A keyword that no tool has is refused: a lost `approval` would be a call nobody approved."""
+    with pytest.raises(DefinitionError, match='tool o has the unknown keyword "aproval"') as caught:
+        define_tool("o", "d", None, echo, aproval=True)
+    assert caught.value.problems[0].hint == 'did you mean "approval"?'
+    with pytest.raises(DefinitionError, match='tool echo has the unknown keyword "aproval"'):
+        tool(aproval=True)(echo)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (LLMInstruction("a"), "instructions of tool 'o' are a list, not LLMInstruction"),
+        ("Be kind.", "instructions of tool 'o' are a list, not str"),
+        (["Be kind."], "instructions of tool 'o': entry 0 is str, not LLMInstruction"),
+    ],
+)
+def test_what_is_no_rule(given: Any, told: str) -> None:
+    """Rules of another kind are refused where they are given, with a way to write one."""
+    with pytest.raises(CallerError, match=told) as caught:
+        define_tool("o", "d", None, echo, instructions=given)
+    assert "LLMInstruction(" in caught.value.hint
+
+
 async def test_a_decorated_function_is_a_tool() -> None:
     """An `@tool` function is an agent's tool as it is, its schema read from its signature."""
 
@@ -147,9 +172,10 @@ async def test_a_decorated_function_is_a_tool() -> None:
 
 def test_instructions_are_added() -> None:
     """More instructions come after those a tool has; without any, the tool stays the same."""
-    one = define_tool("o", "d", None, echo, instructions=["a"])
+    first, second = LLMInstruction("a"), LLMInstruction("b")
+    one = define_tool("o", "d", None, echo, instructions=[first])
     assert agent_tool(one) is one
-    assert agent_tool(one, instructions=["b"]).instructions == ("a", "b")
+    assert agent_tool(one, instructions=[second]).instructions == (first, second)
     assert agent_tool(one.tool).input_schema == {}
 
 

@@ -12,8 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from saywhy.agent.given import listed, only
 from saywhy.agent.instructions.agent_rule import AgentInstruction
-from saywhy.agent.instructions.check import check_follow_ups
+from saywhy.agent.instructions.check import check_follow_ups, check_rules
 from saywhy.agent.instructions.override import check_overrides
 from saywhy.agent.instructions.rule import InstructionOverride
 from saywhy.agent.loop.config import MAX_ITERATIONS, NOTHING, AgentLoopConfig, AgentPattern
@@ -112,6 +113,10 @@ class AgentDefinition:
             'several of the instructions have the id "{}"', (rule.id for rule in self.instructions)
         )
         yield from self._clashes()
+        for tool in self.every_tool():
+            yield from check_rules(tool.instructions, f'of tool "{tool.id}"')
+        for rule in self.instructions:
+            yield from check_rules(rule.on_tool_result, f'of "{rule.id}"')
         tools = {tool.id: tool.instructions for tool in self.every_tool()}
         yield from check_overrides(tools, self.overrides, allow_unsafe=self.allow_unsafe)
         yield from self._targets()
@@ -275,7 +280,32 @@ def output_of(given: OutputSchema | Mapping[str, Any] | None) -> OutputSchema | 
 
 def tools_of(given: Iterable[Any]) -> tuple[AgentTool, ...]:
     """Tools of any make as those of an agent. Raises `CallerError` for what is none."""
-    if isinstance(given, Mapping | str):
+    if isinstance(given, Mapping | str) or not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
         kind = type(given).__name__
         raise CallerError(f"tools are a list, not {kind}", hint="tools=[define_tool(…), …]")
     return tuple(agent_tool(one) for one in given)
+
+
+def instructions_of(given: Iterable[Any]) -> tuple[AgentInstruction, ...]:
+    """Instructions of an agent. Raises `CallerError` for what is none, rules of tools included."""
+    example = 'define_instruction("refund", prompt="…"); an LLMInstruction stands with its tool'
+    return listed(given, AgentInstruction, "instructions of the agent", example)
+
+
+def injections_given(given: Iterable[Any]) -> tuple[Injection, ...]:
+    """What is put before the model. Raises `CallerError` for what is no injection."""
+    return listed(given, Injection, "injections", 'fact("…")')
+
+
+def overrides_of(given: Mapping[str, Any] | None) -> dict[str, InstructionOverride]:
+    """Changes of rules, by tool. Raises `CallerError` for what is none."""
+    example = 'instruction_overrides={"a_tool": InstructionOverride(suppress=["kind"])}'
+    by_tool = only(given or {}, Mapping, "instruction_overrides", example)
+    for name, one in by_tool.items():
+        only(one, InstructionOverride, f'the override of tool "{name}"', example)
+    return dict(by_tool)
+
+
+def memory_of(given: Any) -> AgentMemory | None:
+    """The memory. Raises `CallerError` for a bare store, which would have none of its options."""
+    return given if given is None else only(given, AgentMemory, "memory", "AgentMemory(store)")

@@ -14,12 +14,15 @@ from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
+from saywhy.agent.given import listed
+from saywhy.agent.instructions.rule import LLMInstruction
 from saywhy.agent.tool_handler import with_model
 from saywhy.agent.tool_reply import ToolReply
 from saywhy.chart.built import Built
 from saywhy.errors import CallerError, DefinitionError, Problem, did_you_mean
 from saywhy.tools.effect import Effect
 from saywhy.tools.function_tool import FunctionTool
+from saywhy.tools.keywords import refuse_unknown
 from saywhy.tools.registry import Registry
 from saywhy.tools.signature import schema_of
 from saywhy.tools.tool import TIMEOUT_MS, Tool, tool_from_definition
@@ -29,6 +32,14 @@ ASK_HUMAN: Final = "ask_human"
 
 SHOWN_SCHEMA: Final = "inputSchema"
 """Key of a definition for the schema a model is shown, where calls are not checked against it."""
+
+OWN: Final = (
+    *("id", "description", "input_schema", "handler"),
+    *("instructions", "effect", "timeout_ms", "strict"),
+)
+"""What `define_tool` takes besides the further keys of a definition."""
+
+A_RULE: Final = 'LLMInstruction("kind", text="…")'
 
 Handler: TypeAlias = Callable[..., Any]
 """What carries a tool out: takes the mapping of arguments, and a `context` if it names one."""
@@ -113,11 +124,18 @@ def define_tool(
     in `required` and the declared types are checked; with `strict` the whole schema is, nested
     schemas, enums and unknown keys included. A handler that annotates its first parameter with a
     pydantic model gets the model. What it gives is shown to the model: text as it is, other values
-    as JSON, a `ToolResult` with all it says. `keys` are further keys of a tool definition.
-    Raises `DefinitionError`.
+    as JSON, a `ToolResult` with all it says. `keys` are further keys of a tool definition, such as
+    `approval`. Raises `DefinitionError`.
     """
     if handler is None or not callable(handler):
         raise CallerError(f"tool {id!r} has no handler", hint="define_tool(…, handler=function)")
+    refuse_unknown(keys, id, OWN)
+    rules = listed(
+        instructions,
+        LLMInstruction,
+        f"instructions of tool {id!r}",
+        'LLMInstruction("kind", text="…")',
+    )
     shown = _schema_of(id, input_schema)
     definition: dict[str, Any] = {
         "id": id,
@@ -135,7 +153,7 @@ def define_tool(
     if not strict:
         loose = {"parameters": {"type": "object"}, SHOWN_SCHEMA: shown}
         tool = tool_from_definition(definition | loose, function=function)
-    return AgentTool(tool, tuple(instructions), shown)
+    return AgentTool(tool, rules, shown)
 
 
 def _schema_of(id: str, given: Any) -> Mapping[str, Any]:

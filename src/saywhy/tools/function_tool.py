@@ -12,9 +12,12 @@ from typing import Any, Final, overload
 
 from saywhy.errors import CallerError
 from saywhy.tools.effect import Effect
+from saywhy.tools.keywords import refuse_unknown
 from saywhy.tools.signature import KeywordFunction, describe_function
 
 TIMEOUT_MS: Final = 5_000.0
+OWN: Final = ("name", "description", "schema", "effect", "timeout_ms", "retries")
+"""What `tool` takes besides the further keys of a definition."""
 
 
 class FunctionTool:
@@ -102,6 +105,7 @@ def tool_of(
     keyword = KeywordFunction(function, convert=schema is None)
     title, summary = describe_function(function)
     identity = name or title
+    refuse_unknown(keys, identity, OWN)
     definition: dict[str, Any] = {
         "id": identity,
         "name": identity,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from saywhy.agent.instructions.agent_rule import define_instruction
-from saywhy.agent.instructions.check import check_follow_ups
-from saywhy.agent.instructions.follow_up import quick_bind
+from saywhy.agent.instructions.check import check_follow_ups, check_rules
+from saywhy.agent.instructions.follow_up import follow, quick_bind
 from saywhy.agent.instructions.rule import InstructionOverride, LLMInstruction
 from saywhy.agent.tools import AgentTool, define_tool
 from saywhy.tools.function_tool import tool
@@ -77,3 +77,39 @@ def test_functions_are_tools() -> None:
         return id
 
     assert told([tool_of("loan", "explain"), explain]) == []
+
+
+async def later(ctx: Any) -> bool:
+    return True
+
+
+def test_fields_that_cannot_be_used() -> None:
+    """A rule that could do nothing once it fires is told of before it has to."""
+    no_function: Any = {"id": 1}
+    no_text: Any = 5
+    waits: Any = later
+    rules = [
+        LLMInstruction("a", text=no_text),
+        LLMInstruction("b", when=no_function),
+        LLMInstruction("c", decide=waits),
+        LLMInstruction("d", follow_up=no_function),
+        LLMInstruction("e", follow_up=follow("loan", no_function, "Asks")),
+        LLMInstruction("f", when=lambda ctx: True, text="t", follow_up=quick_bind("loan", "id")),
+    ]
+    assert [(one.message, one.severity) for one in check_rules(rules, 'of tool "loan"')] == [
+        ('the text of instruction "a" of tool "loan" is int, not text', "error"),
+        ('when of instruction "b" of tool "loan" is dict, not a function', "error"),
+        (
+            'decide of instruction "c" of tool "loan" is an async function, which is never called',
+            "warning",
+        ),
+        (
+            'the follow_up of instruction "d" of tool "loan" is dict, not a FollowUpBinding',
+            "error",
+        ),
+        (
+            'the params of the follow-up of instruction "e" of tool "loan" are dict, '
+            "not a function",
+            "error",
+        ),
+    ]

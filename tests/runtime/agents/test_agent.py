@@ -438,3 +438,36 @@ async def test_a_strict_follow_up_survives_a_checkpoint() -> None:
     assert result.content == "Because of that."
     ids = [one["tool_call_id"] for one in other.get_messages() if one["role"] == "tool"]
     assert ids == ["1", "auto-strict-1", "1", "auto-strict-2"]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"tools": orders()}, "tools are a list, not AgentTool"),
+        (
+            {"instructions": [why()]},
+            "instructions of the agent: entry 0 is LLMInstruction, not AgentInstruction",
+        ),
+        ({"injections": ["Be brief."]}, "injections: entry 0 is str, not Injection"),
+        ({"memory": "chats.db"}, "memory is str, not AgentMemory"),
+        (
+            {"instruction_overrides": {"get_order": {"suppress": ["why"]}}},
+            'the override of tool "get_order" is dict, not InstructionOverride',
+        ),
+        ({"recorders": 5}, "recorders are a list, not int"),
+    ],
+)
+def test_what_is_of_another_kind(given: dict[str, Any], told: str) -> None:
+    """What an agent cannot be made of is refused by its name, with a way to write it."""
+    with pytest.raises(CallerError, match=told) as caught:
+        Agent(Replies("ok"), **given)
+    assert caught.value.hint
+
+
+def test_a_rule_that_could_do_nothing() -> None:
+    """A field of a rule that cannot be used is told when the agent is made, not once it fires."""
+    broken: Any = "denied"
+    tool = orders(LLMInstruction("late", when=broken, text="Sorry."))
+    told = 'when of instruction "late" of tool "get_order" is str, not a function'
+    with pytest.raises(DefinitionError, match=told):
+        Agent(Replies("ok"), tools=[tool])

@@ -17,12 +17,16 @@ from typing import Any
 from saywhy.agent.hooks import HookEvent
 from saywhy.agent.recorders.watching import Listener
 from saywhy.chart.commit import Commit
+from saywhy.errors import CallerError
 
 
 class Dispatch:
     """The recorders of one agent, for all its conversations."""
 
     def __init__(self, recorders: Iterable[Any] = ()) -> None:
+        if not isinstance(recorders, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
+            kind = type(recorders).__name__
+            raise CallerError(f"recorders are a list, not {kind}", hint="recorders=[…]")
         self._backlogs = [Backlog(recorder) for recorder in recorders]
 
     @property
