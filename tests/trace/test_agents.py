@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from saywhy.agent.agent import AgentMemory
 from saywhy.agent.instructions.agent_rule import AgentInstruction
 from saywhy.agent.instructions.follow_up import follow
 from saywhy.agent.instructions.rule import LLMInstruction
@@ -14,6 +15,7 @@ from saywhy.agent.loop.config import AgentLoopConfig
 from saywhy.agent.tools import define_tool
 from saywhy.cancel import CancelToken
 from saywhy.chart.built import RunCancelled
+from saywhy.models.scripted import ScriptedModel
 from saywhy.runtime.agents.agent import Agent
 from saywhy.runtime.agents.sequence import Sequence
 from saywhy.testing.clock import FakeClock
@@ -223,3 +225,42 @@ async def test_a_sequence_reads_as_questions_and_answers() -> None:
     assert '1.3  one answered "one".' in told
     assert '1.4  Asked two: "one".' in told
     assert told[-2:] == ['1.5  two answered "two".', 'Reply: "two"']
+
+
+async def test_a_memory_and_instructions() -> None:
+    """Loading and keeping a history is told in a sentence at most, and is no failure."""
+    rules = [AgentInstruction("brief", prompt="Be brief.")]
+    agent = Agent(
+        ScriptedModel([{"tool_calls": [{"name": "a", "arguments": {}}]}, {"reply": "Done."}]),
+        tools=[define_tool("a", "A tool.", {}, lambda given: "ra")],
+        pattern="dynamic",
+        instructions=rules,
+        memory=AgentMemory(Slow()),
+        clock=FakeClock(),
+    )
+    await agent.run("go")
+    told = lines(agent.trace)
+    assert told[7:11] == [
+        "1.4  The model wants a().",
+        '1.5  a() gave "ra".',
+        "1.6  Judged the instructions.",
+        '1.6.1  Instruction "brief" applies.',
+    ]
+    assert told[11:13] == [
+        "1.7  Worked out the messages: messages changed.",
+        "1.7.1  3 messages: 1 of the user, 1 of the model, 1 of tools.",
+    ]
+    assert told[-2:] == ["1.10  Kept the conversation in the store.", 'Reply: "Done."']
+    whole = " ".join(told)
+    assert "Ran stage" not in whole
+    assert "failed" not in whole
+
+
+class Slow:
+    """A store that has to be awaited, with nothing in it."""
+
+    async def load(self, conversation_id: str) -> list[Any] | None:
+        return None
+
+    async def save(self, conversation_id: str, messages: list[Any]) -> None:
+        return None

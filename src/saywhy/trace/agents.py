@@ -41,6 +41,11 @@ _PASSING: Final = frozenset(
 SIDE_BY_SIDE: Final = "call-tools"
 ONE_OF_THEM: Final = "call-tool"
 
+JUDGES: Final = "evaluate-instructions"
+LOADS: Final = "load-history"
+NOTES: Final = "track-prepared"
+KEEPS: Final = "commit-memory"
+
 
 def told(trace: Trace, commit: Commit) -> str | None:
     """What a step of an agent did, empty where it need not be told; None for all other steps."""
@@ -57,10 +62,14 @@ def told(trace: Trace, commit: Commit) -> str | None:
         outer = _outer(trace, commit)
         if outer is not None:
             return outer
-    if "matchedInstructions" in written:
+    if "matchedInstructions" in written or (
+        commit.node == JUDGES and "instructions" in commit.facts
+    ):  # judged again with the same outcome, nothing is written
         return "" if commit.phase == "answered" else _instructions(commit)
     if "slotComposed" in written:
         return _slot(commit, written)
+    if commit.node in (LOADS, NOTES):
+        return ""  # what came of it is what the messages are
     if "slotInputs" in written and commit.decision is not None:
         return _context(commit)
     if commit.kind == "selector" and "joined" in commit.facts:
@@ -84,6 +93,8 @@ def _model_and_tools(trace: Trace, commit: Commit, written: Mapping[str, Op]) ->
         return ""  # a sequence and the like: its answer is that of a part, which was told
     if "saved" in commit.facts:
         return f"Kept {count(int(commit.facts['saved']), 'message')} in the store."
+    if commit.node == KEEPS and (answered is None or not answered.error):
+        return "" if answered is None else "Kept the conversation in the store."
     if commit.decision is not None and _is_route(commit):
         return _routed(commit)
     if commit.node in (SIDE_BY_SIDE, ONE_OF_THEM):
@@ -137,11 +148,13 @@ def _closed(trace: Trace, commit: Commit) -> str | None:
     """The end of a frame: told where a run failed or was cancelled, else by its last step."""
     first = trace.steps_of(frame=commit.frame)[0]
     names = {op.key[1] for op in first.ops if len(op.key) == 2}
-    inner = first.node == ONE_OF_THEM or bool(names & {"slotComposed", "matchedInstructions"})
+    inner = first.node in (ONE_OF_THEM, JUDGES, LOADS) or bool(
+        names & {"slotComposed", "matchedInstructions"}
+    )
     if not inner and BEGINS not in names and "roundAt" not in names:
         return None
     how = commit.facts.get("how", "completed")
-    if how == "completed" or BEGINS not in names:
+    if how in ("completed", "stopped") or BEGINS not in names:
         return ""
     word = "was cancelled" if how == "cancelled" else "failed"
     return f"The run of {commit.flow} {word}: {commit.facts.get('reason') or how}."

@@ -69,9 +69,7 @@ def commit_stage(config: AgentLoopConfig) -> Any:
     def given(s: Any) -> tuple[str, list[Any]] | None:
         if look(s, "memory_shouldCommit") is not True:
             return None
-        history = saved_history(s)
-        facts(s)["saved"] = len(history)
-        return conversation_id(config, s), history
+        return conversation_id(config, s), saved_history(s)
 
     def plain(s: Any) -> Any:
         due = given(s)
@@ -80,7 +78,7 @@ def commit_stage(config: AgentLoopConfig) -> Any:
         saved = store.save(*due)
         if isawaitable(saved):
             beside(saved, config.on_save_error)
-        return _over(s)
+        return _over(s, len(due[1]))
 
     async def awaited(s: Any) -> Any:
         due = given(s)
@@ -89,12 +87,13 @@ def commit_stage(config: AgentLoopConfig) -> Any:
         saved = store.save(*due)
         if isawaitable(saved):
             await saved
-        return _over(s)
+        return _over(s, len(due[1]))
 
     return plain if background or not is_async(store.save) else awaited
 
 
-def _over(s: Any) -> Any:
+def _over(s: Any, messages: int) -> Any:
+    facts(s)["saved"] = messages
     ended(s)
     s.stop("saved")
     return glance(s, "result", "")
