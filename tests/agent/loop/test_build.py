@@ -171,6 +171,15 @@ async def test_the_strict_follow_up_of_the_last_run() -> None:
             {"routing": RoutingConfig(lambda s: "a", [RoutingBranch("a")], "a")},
             "none of the branches of route-response ends, so that no run would ever be over",
         ),
+        (
+            {
+                "routing": RoutingConfig(
+                    lambda s: "a", [RoutingBranch("a"), RoutingBranch("b", ends=True)], "a"
+                )
+            },
+            'the default branch "a" of route-response does not end, so that the limit on rounds '
+            "would end nothing",
+        ),
     ],
 )
 def test_what_makes_no_loop_is_refused(fields: dict[str, Any], text: str) -> None:

@@ -88,6 +88,12 @@ class RoutingConfig:
                 f"none of the branches of {self.decider_id} ends, so that no run would ever be over",
                 hint="RoutingBranch(…, ends=True)",
             )
+        if any(one.id == self.default_branch and not one.ends for one in self.branches):
+            yield Problem(
+                f'the default branch "{self.default_branch}" of {self.decider_id} does not end, so '
+                "that the limit on rounds would end nothing",
+                hint="RoutingBranch(…, ends=True), or another default_branch",
+            )
         if self.default_branch not in ids:
             yield Problem(
                 f'the default branch "{self.default_branch}" of {self.decider_id} is none of its '
