@@ -403,6 +403,9 @@ def test_missing_messages_and_charts(payment: Any) -> None:
     assert "message 3 is not part of this record" in chain.marks
     bare = why(Trace(payment.commits, (), payment.messages))
     assert "the flow it ran on is not part of this record" in bare.marks
+    assert bare.text().count("the flow it ran on") == len(
+        {one.flow for one in bare.causes if one.marks}
+    )
     assert "amount" in bare.text()
 
 

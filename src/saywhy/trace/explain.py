@@ -11,6 +11,7 @@ from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
 from saywhy.errors import Place
+from saywhy.trace.causes import NO_CHART
 from saywhy.trace.chain import Cause, Chain, Edge, Link
 from saywhy.trace.words import count
 
@@ -50,6 +51,8 @@ class _Writer:
             self._causes.setdefault(link.effect, []).append(link)
         self._home = _homes(chain, self._causes)
         self._written: set[int] = set()
+        self._told: set[tuple[str, str]] = set()
+        """Marks that have been said of a flow: once is enough to know it."""
 
     def target(self) -> None:
         """The target and everything below it."""
@@ -64,7 +67,11 @@ class _Writer:
             for link in self._causes.get(cause.id, [])
             if _is_inside(link, self.chain.causes[link.cause])
         ]
-        marks = dict.fromkeys(mark for each in (cause, *inside) for mark in each.marks)
+        found = [(each.flow, mark) for each in (cause, *inside) for mark in each.marks]
+        marks = dict.fromkeys(
+            mark for flow, mark in found if mark != NO_CHART or (flow, mark) not in self._told
+        )
+        self._told.update(found)
         text = because + cause.sentence + "".join(f" [{mark}]" for mark in marks)
         self.lines.append(_Line(depth, text, cause.place))
         self.lines.extend(_Line(depth + 1, detail) for detail in cause.details)

@@ -16,7 +16,7 @@ ANSWER: Final = "answer"
 
 def fallback_chart(agent: str) -> Chart:
     """A flow of one step: the agent answers, knowing what was said before."""
-    return _compiled(FALLBACK, [{"type": "AGENT", "agent": agent}])
+    return _compiled(FALLBACK, [{"id": agent, "type": "AGENT", "agent": agent}])
 
 
 def asking_chart() -> Chart:
