@@ -85,7 +85,8 @@ class RoutingConfig:
             yield Problem(f'the routing {self.decider_id} has two branches "{twice}"')
         if not any(one.ends for one in self.branches):
             yield Problem(
-                f"none of the branches of {self.decider_id} ends, so that no run would ever be over",
+                f"none of the branches of {self.decider_id} ends, so that no run would ever be "
+                "over",
                 hint="RoutingBranch(…, ends=True)",
             )
         if any(one.id == self.default_branch and not one.ends for one in self.branches):
