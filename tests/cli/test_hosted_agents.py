@@ -31,6 +31,12 @@ later = Agent(
     ScriptedModel(TOLD), name="desk", tools=[define_tool("pay", "Pays", {}, pay, approval=True)]
 )
 nothing = 5
+
+def made(model):
+    return Agent(model, name="desk", tools=[flow_tool("inner")])
+
+def broken(model, desk):
+    return desk
 """
 
 
@@ -126,3 +132,23 @@ def test_what_is_no_place_of_agents(run: Run, files: str) -> None:
     assert done.code == 2
     assert "--agents agents.py names no agent" in done.err
     assert "--agents takes FILE.py:NAME or MODULE:NAME" in done.err
+
+
+def test_a_function_that_makes_agents(run: Run, files: str, tmp_path: Path) -> None:
+    """A function is called with the model that is named; to check its flows no model is needed."""
+    script = [
+        {"for": "chat", "tool_calls": [{"name": "inner", "arguments": {}}]},
+        {"for": "chat", "reply": "Made and done."},
+    ]
+    write(tmp_path / "said.json", json.dumps(script))
+    options = ["--agents", "agents.py:made", "--model", "scripted:said.json"]
+    done = run("chat", files, PLAIN, *options, stdin="Main\n7\n")
+    assert (done.code, done.out) == (0, "X?\nMade and done.\n\nMore?\n")
+    assert run("check", files, "--agents", "agents.py:made").code == 0
+    without = run("chat", files, PLAIN, "--agents", "agents.py:made", stdin="Main\n")
+    assert without.code == 2
+    assert "agents.py:made needs a model" in without.err
+    more = run("check", files, "--agents", "agents.py:broken")
+    assert more.code == 2
+    assert "agents.py:broken needs model, desk" in more.err
+    assert "only `model` may be without one" in more.err

@@ -59,7 +59,7 @@ def check(
     from saywhy.flows.load import load_files
     from saywhy.runtime.validation import report_of
 
-    given = Given.of(functions, globals, cargo, agents=agents)
+    given = Given.of(functions, globals, cargo, agents=agents, asks=False)
     report = report_of(
         load_files(map(str, files)),
         given.functions,

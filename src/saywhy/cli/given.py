@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import sys
 import traceback
 from collections.abc import Callable, Mapping
@@ -46,14 +47,20 @@ class Given:
         cargo: Path | None = None,
         model: str | None = None,
         agents: str | None = None,
+        *,
+        asks: bool = True,
     ) -> Given:
-        """What the options name. Raises `CallerError` and `DefinitionError`."""
+        """What the options name. Without `asks` no agent is going to ask its model anything.
+
+        Raises `CallerError` and `DefinitionError`.
+        """
+        asked = load_model(model) if model else None
         return cls(
             load_functions(functions) if functions else None,
             load_object(globals) if globals else None,
             load_object(cargo) if cargo else None,
-            load_model(model) if model else None,
-            load_agents(agents) if agents else None,
+            asked,
+            load_agents(agents, asked, asks=asks) if agents else None,
         )
 
     @property
@@ -122,12 +129,19 @@ def _model(spec: str, check: Callable[[Any], Any]) -> Any:
     return found
 
 
-def load_agents(spec: str) -> Any:
-    """The agents behind `FILE.py:NAME`: one, a list, or a dict of them by name. `CallerError`."""
+def load_agents(spec: str, model: Any = None, *, asks: bool = True) -> Any:
+    """The agents behind `FILE.py:NAME`: one, a list, or a dict of them by name.
+
+    A function that makes them is called, with `model` where it takes one. Raises `CallerError`.
+    """
+    from saywhy.cli.agents.found import made_by
+    from saywhy.models.scripted import ScriptedModel
     from saywhy.runtime.agents.hosted import agents_by_name
 
     usage = "--agents takes FILE.py:NAME or MODULE:NAME"
     found = load_named(spec, "--agents ", "agent", usage)
+    if inspect.isroutine(found):
+        found = made_by(spec, found, ScriptedModel([]) if model is None and not asks else model)
     try:
         agents_by_name(found)
     except CallerError as error:

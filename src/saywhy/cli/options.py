@@ -50,7 +50,8 @@ AgentsOption = Annotated[
     typer.Option(
         "--agents",
         metavar="FILE.py:NAME",
-        help="The agents that flows call and that run flows: an Agent, or a list or dict of them.",
+        help="The agents that flows call and that run flows: an Agent, a list or dict of them, "
+        "or a function that makes them, of the `model` if it takes one.",
     ),
 ]
 FallbackOption = Annotated[

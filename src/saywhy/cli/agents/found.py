@@ -62,10 +62,7 @@ def _asking(spec: str, runner: Runner[Any], model: Any) -> Runner[Any]:
 
 async def _called(spec: str, make: Callable[..., Any], model: Any) -> tuple[Any, Any]:
     """What a function gives, and the model if it did not take it. It may be `async`."""
-    needs, takes = _model_wanted(spec, make)
-    if needs and model is None:
-        raise CallerError(f"{spec} needs a model", hint="--model openai:NAME, or --script FILE")
-    takes = takes and model is not None
+    takes = _takes(spec, make, model, "--model openai:NAME, or --script FILE")
     try:
         made = make(model=model) if takes else make()
         if inspect.isawaitable(made):
@@ -77,6 +74,27 @@ async def _called(spec: str, make: Callable[..., Any], model: Any) -> tuple[Any,
     return made, None if takes else model
 
 
+def made_by(spec: str, make: Callable[..., Any], model: Any = None) -> Any:
+    """What a plain function gives, called with `model` where it takes one. Raises `CallerError`."""
+    if inspect.iscoroutinefunction(make):
+        raise CallerError(f"{spec} is an async function", hint="name a plain one, or an Agent")
+    takes = _takes(spec, make, model, "--model where that is an option, or an Agent that has one")
+    try:
+        return make(model=model) if takes else make()
+    except SaywhyError:
+        raise
+    except Exception as error:
+        raise CallerError(f"{spec} failed: {said(error)}", place=place_of(error)) from error
+
+
+def _takes(spec: str, make: Callable[..., Any], model: Any, hint: str) -> bool:
+    """Whether it is called with the model. Raises where it cannot be called without one."""
+    needs, takes = _model_wanted(spec, make)
+    if needs and model is None:
+        raise CallerError(f"{spec} needs a model", hint=hint)
+    return takes and model is not None
+
+
 def _model_wanted(spec: str, make: Callable[..., Any]) -> tuple[bool, bool]:
     """Whether it needs a model, and whether it takes one. Raises where it needs anything else."""
     try:
@@ -85,7 +103,7 @@ def _model_wanted(spec: str, make: Callable[..., Any]) -> tuple[bool, bool]:
         return False, False
     needed = [one.name for one in parameters if one.default is one.empty and _is_plain(one)]
     if needed and needed != ["model"]:
-        hint = "give its parameters defaults, or name a function without any"
+        hint = "give its parameters defaults; only `model` may be without one"
         raise CallerError(f"{spec} needs {', '.join(needed)}", hint=hint)
     return bool(needed), any(one.name == "model" for one in parameters)
 
