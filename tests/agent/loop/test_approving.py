@@ -63,6 +63,7 @@ async def test_a_yes_lets_the_call_be_made_in_another_process_too(word: Any) -> 
         ("yes", "not approved: yes"),
         (1, "not approved"),
         ({"approved": False, "note": "too much"}, "not approved: too much"),
+        ({"approved": False, "reason": "too much"}, "not approved: too much"),
         ({"approved": "true"}, "not approved"),
     ],
 )

@@ -70,5 +70,6 @@ def _word(answer: Answer) -> tuple[bool, str]:
         return False, answer.error
     given = answer.value
     if isinstance(given, FrozenDict):
-        return given.get("approved") is True, str(given.get("note") or "")
+        note = given.get("note") or given.get("reason")  # as a denial in an engine calls it
+        return given.get("approved") is True, str(note or "")
     return given is True, given if isinstance(given, str) else ""
