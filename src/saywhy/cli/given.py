@@ -68,7 +68,7 @@ class Given:
         """What the agents are called; None where none were handed over."""
         if self.agents is None:
             return None
-        from saywhy.runtime.agents.hosted import agents_by_name
+        from saywhy.runtime.agents.hosting import agents_by_name
 
         return tuple(agents_by_name(self.agents))
 
@@ -136,7 +136,7 @@ def load_agents(spec: str, model: Any = None, *, asks: bool = True) -> Any:
     """
     from saywhy.cli.agents.found import made_by
     from saywhy.models.scripted import ScriptedModel
-    from saywhy.runtime.agents.hosted import agents_by_name
+    from saywhy.runtime.agents.hosting import agents_by_name
 
     usage = "--agents takes FILE.py:NAME or MODULE:NAME"
     found = load_named(spec, "--agents ", "agent", usage)

@@ -10,7 +10,7 @@ import asyncio
 import os
 import uuid
 from contextlib import suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -27,7 +27,6 @@ from saywhy.errors import (
     UnknownSession,
 )
 from saywhy.messages import Message
-from saywhy.runtime.agents.screen import Screen
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.held import Holding, know_chart
 from saywhy.runtime.journal import Diverged, StoreJournal
@@ -44,6 +43,9 @@ from saywhy.trace.record import decode
 from saywhy.trace.redact import Policy
 from saywhy.trace.trace import Trace
 from saywhy.values import dumps, loads_into, loads_raw
+
+if TYPE_CHECKING:
+    from saywhy.runtime.agents.screen import Screen
 
 WAIT_SECONDS: Final = 30.0
 """How long a turn waits for another of the same conversation to end."""

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 from saywhy.chart.machine import Limits
 from saywhy.chart.model import Charts
@@ -29,9 +29,7 @@ from saywhy.flows.world import Detection, ErrorText, Options, World
 from saywhy.models.callback import provider_of
 from saywhy.models.provider import Provider
 from saywhy.runtime import held as holding
-from saywhy.runtime.agents.agent import Agent
-from saywhy.runtime.agents.hosted import Hosted
-from saywhy.runtime.agents.screen import OnEvent, Screen, shown
+from saywhy.runtime.agents.hosted import Hosted, hosted_agents
 from saywhy.runtime.choices import (
     callables,
     can_offer,
@@ -70,6 +68,10 @@ from saywhy.tools.tool import tool_from_definition
 from saywhy.trace.redact import USUAL, Policy
 from saywhy.trace.trace import Trace
 from saywhy.values import FrozenDict, freeze
+
+if TYPE_CHECKING:
+    from saywhy.runtime.agents.agent import Agent
+    from saywhy.runtime.agents.screen import OnEvent, Screen
 
 Definitions = str | Path | Mapping[str, Any] | Sequence[Any] | None
 """Flows or tools: a list, `{"flows": […]}`, a path of a file, or a list of paths."""
@@ -165,7 +167,7 @@ class Engine(Deciding, Detecting, Timing, Reporting, Watched):
         self._globals: FrozenDict = freeze(dict(globals or {}), ("globals",))
         self._functions = callables(functions or {})
         self.diagnostics = Diagnostics(returns=validate_tool_returns, failures=log_tool_failures)
-        hosted = Hosted.of(agents, fallback_agent, self.library)
+        hosted = hosted_agents(agents, fallback_agent, self.library)
         options = Options(
             one_of("error_text", error_text, get_args(ErrorText)),
             keep_empty_says,
@@ -342,6 +344,8 @@ class Engine(Deciding, Detecting, Timing, Reporting, Watched):
         twin = session.copy()
         if on_event is None:
             return await self._played(given, twin, None)
+        from saywhy.runtime.agents.screen import shown  # loaded where somebody looks on
+
         played = partial(self._played, given, twin)
         return await shown(on_event, given.text, played, lambda after: after.response)
 
@@ -393,6 +397,8 @@ class Engine(Deciding, Detecting, Timing, Reporting, Watched):
         )
         if on_event is None:
             return await take()
+        from saywhy.runtime.agents.screen import shown  # loaded where somebody looks on
+
         return await shown(
             on_event, given.text, lambda screen: take(screen=screen), lambda reply: reply.response
         )

@@ -9,11 +9,11 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from saywhy.agent.recorders.watching import Listener, Watching
 from saywhy.trace.record import Recorder
 from saywhy.trace.redact import Policy
 
 if TYPE_CHECKING:
+    from saywhy.agent.recorders.watching import Listener, Watching
     from saywhy.runtime.session import Session
 
 
@@ -25,6 +25,8 @@ class Watchers:
 
     def add(self, recorder: Any) -> None:
         """Have `recorder` told of every turn from now on. Raises `CallerError` for what is none."""
+        from saywhy.agent.recorders.watching import Watching
+
         self._watching.append(Watching(recorder))
 
     def recording(self, policy: Policy, session: Session) -> Recording:

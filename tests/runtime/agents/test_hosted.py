@@ -10,7 +10,7 @@ from saywhy.agent.tools import define_tool
 from saywhy.errors import CallerError, DefinitionError
 from saywhy.flows.model import Library
 from saywhy.runtime.agents.flow_tool import flow_tool
-from saywhy.runtime.agents.hosted import Hosted
+from saywhy.runtime.agents.hosted import hosted_agents
 from tests.flows.agents.conftest import agent_of, ask_agent
 from tests.flows.conftest import engine_of, flow, say, talk
 
@@ -19,9 +19,9 @@ NONE = Library((), ())
 
 def test_no_agents() -> None:
     """Nothing is made where there are none."""
-    hosted = Hosted.of(None, None, NONE)
+    hosted = hosted_agents(None, None, NONE)
     assert (hosted.charts, hosted.tools, hosted.stages, hosted.fallback) == ((), (), None, "")
-    assert Hosted.of([], None, NONE).stages is None
+    assert hosted_agents([], None, NONE).stages is None
 
 
 @pytest.mark.parametrize(
