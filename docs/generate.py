@@ -299,7 +299,10 @@ def parameters(signature: inspect.Signature) -> list[str]:
         if parameter.kind is parameter.KEYWORD_ONLY and not keyword_only:
             keyword_only = True
             found.append("*")
-        text = f"{parameter.name}: {annotation(parameter.annotation)}"
+        keyword_only |= parameter.kind is parameter.VAR_POSITIONAL
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
+        name = f"{stars.get(parameter.kind, '')}{parameter.name}"
+        text = f"{name}: {annotation(parameter.annotation)}"
         if parameter.default is not parameter.empty:
             text += f" = {default(parameter.default)}"
         found.append(text)

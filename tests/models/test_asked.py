@@ -59,5 +59,7 @@ def test_what_is_no_model() -> None:
     """And a function that answers with something else."""
     with pytest.raises(CallerError, match="model is int, which cannot be asked"):
         asked_model(7)
+    with pytest.raises(CallerError, match="model is the class ScriptedModel, which asks nobody"):
+        asked_model(ScriptedModel)
     with pytest.raises(CallerError, match="the model's function gave int"):
         answer(lambda ask: 7)

@@ -76,6 +76,10 @@ def test_it_takes_its_time_on_the_clock_it_was_given() -> None:
         ({"chunks": "text"}, "has chunks that are no list of texts"),
         ({"tool_calls": [{"arguments": {}}]}, "has tool_calls that are no list of calls"),
         ({"tool_calls": {"name": "now"}}, "has tool_calls that are no list of calls"),
+        (
+            {"tool_calls": [{"name": "now", "args": {}}]},
+            'has a tool call with the unknown key "args"',
+        ),
         ({"reply": "x", "usage": 3}, "has a usage that is no object"),
         ({"raise": "x", "code": "slow"}, "has the unknown code 'slow'"),
         ({"reply": "x", "finish_reason": "done"}, "has the unknown finish_reason 'done'"),

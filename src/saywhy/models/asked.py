@@ -44,6 +44,9 @@ def asked_model(given: Any) -> Provider:
         from saywhy.models.names import model_of
 
         return model_of(given)
+    if isinstance(given, type) and hasattr(given, "ask"):
+        name = given.__name__
+        raise CallerError(f"model is the class {name}, which asks nobody", hint=f"{name}(…)")
     if isinstance(given, Provider):
         return given
     if not callable(given):

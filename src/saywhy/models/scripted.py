@@ -29,6 +29,7 @@ KEYS: Final = frozenset(
         *("delay_ms", "raise", "code", "retry_after", "hang", "cut"),
     }
 )
+CALL_KEYS: Final = ("id", "name", "arguments", "raw")
 CODES: Final[tuple[str, ...]] = get_args(ModelErrorCode)
 STOPS: Final[tuple[str, ...]] = get_args(StopReason)
 _EXAMPLE: Final = '[{"for": "detect_flow", "reply": {"flowName": "Pay", "parameters": {}}}]'
@@ -171,6 +172,12 @@ def _misshapen(entry: Mapping[str, Any]) -> tuple[str, str] | None:
     calls = entry.get("tool_calls", ())
     if isinstance(calls, str | Mapping) or not all(map(_is_call, calls)):
         return "has tool_calls that are no list of calls", _CALL_EXAMPLE
+    unknown = [str(key) for call in calls for key in call if key not in CALL_KEYS]
+    if unknown:
+        return (
+            f'has a tool call with the unknown key "{unknown[0]}"',
+            did_you_mean(unknown[0], CALL_KEYS) or _CALL_EXAMPLE,
+        )
     if not isinstance(entry.get("usage", {}), Mapping):
         return "has a usage that is no object", '"usage": {"input_tokens": 10, "output_tokens": 20}'
     for key, words in (("code", CODES), ("finish_reason", STOPS)):
