@@ -485,13 +485,8 @@ def test_masking_by_policy_reaches_the_chain(make_flow: Make, make_talk: Make) -
         make_flow(
             "Look",
             {"id": "ask", "type": "SAY-GET", "variable": "who", "value": "Who?"},
-            {
-                "id": "look",
-                "type": "CALL-TOOL",
-                "tool": "look",
-                "args": {"ssn": "who"},
-                "variable": "found",
-            },
+            {"id": "look", "type": "CALL-TOOL", "tool": "look"}
+            | {"args": {"ssn": "who"}, "variable": "found"},
             {"id": "say", "type": "SAY", "value": "Found {found.n}."},
         ),
         tools={"look": lambda args: freeze({"n": 1})},
