@@ -73,6 +73,9 @@ def test_who_may_be_the_fallback() -> None:
     assert refused.value.hint == 'did you mean "desk"?'
     with pytest.raises(CallerError, match='there is no agent "desk"') as refused:
         engine_of(PAY, fallback_agent="desk")
+    desk = agent_of("x")
+    with pytest.raises(CallerError, match="fallback_agent is Agent, not the name of an agent"):
+        engine_of(PAY, agents=desk, fallback_agent=desk)
     assert refused.value.hint == "hand it to the engine: agents=[…]"
 
 

@@ -31,6 +31,10 @@ def hosted(agents: Any, fallback: str | None, library: Library) -> Hosted:
     Raises `CallerError` and `DefinitionError` for those that do not fit together.
     """
     named = agents_by_name(agents)
+    if fallback is not None and not isinstance(fallback, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers
+        kind = type(fallback).__name__
+        hint = 'Engine(agents=[agent], fallback_agent="its name")'
+        raise CallerError(f"fallback_agent is {kind}, not the name of an agent", hint=hint)
     if fallback is not None and fallback not in named:
         hint = did_you_mean(fallback, list(named)) or "hand it to the engine: agents=[…]"
         raise CallerError(f'fallback_agent: there is no agent "{fallback}"', hint=hint)
