@@ -52,6 +52,11 @@ def test_a_namespace_and_a_package(folder: Path) -> None:
         ("F = {}", "pack/host.py", "with dots and no .py: pack.host"),
         ("F = {'a': 1}", "host:F", "--functions host:F: a in it is no function"),
         ("FUNCS = {}", "host:FUNC", 'host has no FUNC\n    did you mean "FUNCS"?'),
+        (
+            "import os\nfrom json import dumps\ndef first(): ...\nSECOND = {}",
+            "host:nope",
+            "--functions takes MODULE:NAME; it has first, SECOND",
+        ),
         ("import no_such_thing", "host", "host cannot be imported: ModuleNotFoundError"),
         ("1 / 0", "host", "host cannot be imported: ZeroDivisionError: division by zero"),
         ("def", "host", "host is no Python: "),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from saywhy.cli.blame import place_of, said
 from saywhy.errors import (
@@ -27,6 +27,8 @@ from saywhy.values import untagged
 
 Functions = dict[str, Callable[..., Any]]
 T = TypeVar("T")
+MOST_NAMES: Final = 10
+"""So many names of a module are told where one is not found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +165,27 @@ def _named(found: Any, module_name: str, name: str, usage: str) -> Any:
     for part in name.split(".") if name else ():
         known = [each for each in dir(found) if not each.startswith("_")]
         if not hasattr(found, part):
-            hint = did_you_mean(part, known) or usage
+            hint = did_you_mean(part, known) or usage + _has(found)
             raise CallerError(f"{module_name} has no {part}", hint=hint)
         found = getattr(found, part)
     return found
+
+
+def _has(found: Any) -> str:
+    """What a module defines itself, for whoever did not find a name in it."""
+    if not isinstance(found, ModuleType):
+        return ""
+    own = [
+        name
+        for name, value in vars(found).items()
+        if not name.startswith("_")
+        and not isinstance(value, ModuleType)
+        and not (
+            (inspect.isroutine(value) or isinstance(value, type))
+            and value.__module__ != found.__name__
+        )
+    ]
+    return f"; it has {', '.join(own[:MOST_NAMES])}" if own else ""
 
 
 def _functions_in(found: Any) -> Functions:
