@@ -61,11 +61,13 @@ def test_one_step_at_least() -> None:
 def test_what_is_wrong_is_told_at_once() -> None:
     """What cannot be run, and ids that are none."""
     with pytest.raises(DefinitionError) as caught:
-        Sequence(("a b", 3), ("x", Agent.create(Replies())))
+        Sequence(("a b", 3), ("x", Agent.create(Replies())), ("y", Replies()), ("z", [str]))
     assert [(one.message, one.hint) for one in caught.value.problems] == [
         ("'a b' is no id of a step", "write text without spaces, /, # and ~"),
         ('the step "a b" is int, which cannot be run', "an object with `run`"),
         ('the step "x" is AgentBuilder, which cannot be run', "call build()"),
+        ('the step "y" is Replies, which cannot be run', "a model is asked by LLMCall(model)"),
+        ('the step "z" is list, which cannot be run', "give them one by one, not as a list"),
     ]
 
 

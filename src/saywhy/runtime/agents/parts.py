@@ -63,8 +63,19 @@ def runner_problems(named: Sequence[Named], what: str) -> Iterator[Problem]:
     for own, runner in named:
         if not can_run(runner):
             kind = type(runner).__name__
-            hint = "call build()" if hasattr(runner, "build") else "an object with `run`"
-            yield Problem(f'the {what} "{own}" is {kind}, which cannot be run', hint=hint)
+            message = f'the {what} "{own}" is {kind}, which cannot be run'
+            yield Problem(message, hint=runnable(runner))
+
+
+def runnable(given: Any) -> str:
+    """What would make something run that does not."""
+    if hasattr(given, "build"):
+        return "call build()"
+    if hasattr(given, "ask"):
+        return "a model is asked by LLMCall(model)"
+    if isinstance(given, list | tuple):
+        return "give them one by one, not as a list"
+    return "an object with `run`"
 
 
 def check(problems: Iterable[Problem]) -> None:
