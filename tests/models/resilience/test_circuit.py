@@ -44,6 +44,17 @@ def test_one_probe_at_a_time() -> None:
     assert (circuit.state(219), circuit.state(220)) == ("open", "half_open")
 
 
+def test_a_probe_that_never_ends_counts_for_lost_after_a_while() -> None:
+    """Where it is said so: a run that rests for ever does not keep all others out."""
+    for_ever, for_a_while = Circuit(1, 100), Circuit(1, 100, 50)
+    for circuit in (for_ever, for_a_while):
+        failed(circuit, 0)
+        assert circuit.enter(100) is not None
+        assert circuit.enter(149) is None
+    assert for_ever.enter(1_000_000) is None
+    assert for_a_while.enter(150) is not None
+
+
 def test_a_call_from_before_tells_nothing() -> None:
     """One that began while it was closed neither closes nor opens it later."""
     circuit = Circuit(1, 100)

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from saywhy.agent.loop.finishing import DONE
 from saywhy.agent.loop.state import glance, look
-from saywhy.agent.runners.breaker import Breaker
 from saywhy.agent.runners.part import CARRIED, CONVERSATION, LOOSE, Part
 from saywhy.chart.build import Builder, Script
 from saywhy.chart.built import Built
@@ -19,6 +18,7 @@ from saywhy.chart.commit import Condition, Decision
 from saywhy.chart.failure import failure_name, failure_text
 from saywhy.chart.view import sight_of
 from saywhy.errors import CircuitOpen
+from saywhy.models.resilience.circuit import Circuit
 from saywhy.values import UNDEFINED, FrozenDict
 
 Should = Callable[[Exception], Any]
@@ -120,9 +120,13 @@ def _whether_failed(s: Any) -> Decision:
     return Decision(FALLBACK if failed else "done", (condition,), default=not failed)
 
 
+def _leave(s: Any, circuit: Circuit, works: bool | None) -> None:
+    circuit.leave(int(glance(s, "permit", -1)), works, sight_of(s).scope.now)
+
+
 def breaker_chart(
     part: Part,
-    breaker: Breaker,
+    circuit: Circuit,
     tells_nothing: Callable[[Exception], bool],
     *,
     name: str,
@@ -134,22 +138,18 @@ def breaker_chart(
     def gate(s: Any) -> None:
         """Raises `CircuitOpen` where it is left alone."""
         now = sight_of(s).scope.now
-        permit = breaker.enter(now)
+        permit = circuit.enter(now)
         if permit is None:
-            raise CircuitOpen(breaker.left_ms(now) / 1000)
+            raise CircuitOpen(circuit.left_ms(now) / 1000)
         s.permit = permit
 
     def catch(s: Any, error: Exception) -> bool:
-        permit = int(glance(s, "permit", -1))
-        if tells_nothing(error):
-            breaker.forget(permit)
-        else:
-            breaker.leave(permit, sight_of(s).scope.now, works=False)
+        _leave(s, circuit, None if tells_nothing(error) else False)
         return False
 
     def works(s: Any) -> None:
         """A success closes it."""
-        breaker.leave(int(glance(s, "permit", -1)), sight_of(s).scope.now, works=True)
+        _leave(s, circuit, True)
 
     chart.stage(id="gate", name="Gate")(gate)
     over(chart, part, id, catch=catch)

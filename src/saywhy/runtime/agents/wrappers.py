@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from saywhy.agent.runners.breaker import Breaker, BreakerState
 from saywhy.agent.runners.outside import can_run
 from saywhy.agent.runners.part import Part
 from saywhy.agent.runners.wrapping import (
@@ -25,6 +24,7 @@ from saywhy.chart.built import Built
 from saywhy.clock import Clock
 from saywhy.errors import CallerError, CircuitOpen
 from saywhy.models.resilience.arguments import a_function, number, whole
+from saywhy.models.resilience.circuit import Circuit, CircuitState
 from saywhy.models.resilience.wrapper import says_nothing
 from saywhy.runtime.agents.parts import part_of, policy_of
 from saywhy.runtime.agents.result import AgentResult
@@ -119,17 +119,17 @@ class RunnerBreaker(Wrapper):
     def __init__(
         self, runner: Any, threshold: int, reset_after_ms: float, clock: Clock | None
     ) -> None:
-        self._breaker = Breaker(threshold, reset_after_ms)
+        self._circuit = Circuit(threshold, reset_after_ms, reset_after_ms)
         super().__init__([runner], [INNER], clock)
 
     @property
-    def state(self) -> BreakerState:
+    def state(self) -> CircuitState:
         """`closed`, `open` or `half_open`."""
-        return self._breaker.state(self.clock.now())
+        return self._circuit.state(self.clock.now())
 
     def built_as(self, id: str) -> Built:
         """Its chart under this id."""
-        return breaker_chart(self.parts[0], self._breaker, _tells_nothing, name=self.name, id=id)
+        return breaker_chart(self.parts[0], self._circuit, _tells_nothing, name=self.name, id=id)
 
 
 def _tells_nothing(error: Exception) -> bool:
