@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from saywhy.chart.scope import GONE
 from saywhy.chart.view import args_of, sight_of
-from saywhy.values import UNDEFINED, FrozenDict, FrozenList, freeze, raw
+from saywhy.values import UNDEFINED, FrozenDict, FrozenList, freeze
 
 EMPTY: Final = FrozenList([])
 NOTHING: Final = FrozenDict({})
@@ -104,8 +104,3 @@ def frozen_messages(messages: Any) -> FrozenList:
         return messages
     frozen: FrozenList = freeze(list(messages or ()), ("messages",))
     return frozen
-
-
-def plain_tree(value: Any) -> Any:
-    """The tree inside a frozen value, to be put into another one. Not to be changed."""
-    return raw(value)

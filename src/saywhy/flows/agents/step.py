@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from saywhy.chart.model import Node
 from saywhy.chart.outcome import Answer, Call, Goto, Outcome
@@ -17,7 +17,7 @@ from saywhy.flows.speech import drop_tentative, language_of, localized, say_more
 from saywhy.flows.world import World
 from saywhy.values import UNDEFINED
 
-RESULT = "result"
+RESULT: Final = "result"
 """The variable of a run that holds its answer."""
 
 
