@@ -75,7 +75,7 @@ PLACES = {
     "anyio": ("tools/mcp/",),
     "brotli": ("stores/encoding.py",),
     "psycopg": ("stores/postgres.py",),
-    "opentelemetry": ("trace/otel.py",),
+    "opentelemetry": ("trace/export/otel.py",),
     "starlette": ("server/",),
     "uvicorn": ("server/",),
 }

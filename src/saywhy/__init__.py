@@ -256,11 +256,11 @@ if TYPE_CHECKING:
     from saywhy.tools.function_tool import tool
     from saywhy.tools.http.settings import HttpSettings
     from saywhy.tools.tool_result import ToolResult
-    from saywhy.trace.otel import OpenTelemetry
-    from saywhy.trace.redact import Policy
-    from saywhy.trace.spans import Span, spans_of
+    from saywhy.trace.causes.why import Reply, Variable, why
+    from saywhy.trace.export.otel import OpenTelemetry
+    from saywhy.trace.export.spans import Span, spans_of
+    from saywhy.trace.masking.redact import Policy
     from saywhy.trace.trace import Trace
-    from saywhy.trace.why import Reply, Variable, why
 
 __all__ = [
     "RAG",
@@ -599,7 +599,7 @@ _HOMES = {
     "ModelFailed": "saywhy.flows.modelled",
     "ModelReply": "saywhy.models.provider",
     "OpenAIModel": "saywhy.models.openai",
-    "OpenTelemetry": "saywhy.trace.otel",
+    "OpenTelemetry": "saywhy.trace.export.otel",
     "OutputSchema": "saywhy.agent.agent",
     "Parallel": "saywhy.runtime.agents.parallel",
     "ParallelResult": "saywhy.runtime.agents.parallel",
@@ -608,7 +608,7 @@ _HOMES = {
     "PermissionPolicy": "saywhy.agent.slots.permission",
     "PermissionRecorder": "saywhy.agent.recorders.permissions",
     "Piece": "saywhy.models.provider",
-    "Policy": "saywhy.trace.redact",
+    "Policy": "saywhy.trace.masking.redact",
     "PreviewContext": "saywhy.agent.instructions.context",
     "Price": "saywhy.agent.recorders.pricing",
     "Provider": "saywhy.models.provider",
@@ -617,7 +617,7 @@ _HOMES = {
     "Receipt": "saywhy.agent.receipts.receipt",
     "RecordingModel": "saywhy.models.recorder",
     "ReplayModel": "saywhy.models.replay",
-    "Reply": "saywhy.trace.why",
+    "Reply": "saywhy.trace.causes.why",
     "Report": "saywhy.runtime.validation",
     "Resolved": "saywhy.agent.slots.resolved",
     "ResolvedFollowUp": "saywhy.agent.instructions.follow_up",
@@ -640,7 +640,7 @@ _HOMES = {
     "Skill": "saywhy.agent.slots.prompts",
     "SlotComposed": "saywhy.agent.slots.injected",
     "SlotContext": "saywhy.agent.slots.context",
-    "Span": "saywhy.trace.spans",
+    "Span": "saywhy.trace.export.spans",
     "Specialist": "saywhy.runtime.agents.swarm",
     "Spent": "saywhy.models.resilience.purse",
     "SqliteChatMemory": "saywhy.stores.sqlite_chat_memory",
@@ -677,7 +677,7 @@ _HOMES = {
     "TurnStarted": "saywhy.agent.hooks",
     "Usage": "saywhy.runtime.agents.result",
     "UsagePiece": "saywhy.models.provider",
-    "Variable": "saywhy.trace.why",
+    "Variable": "saywhy.trace.causes.why",
     "Violation": "saywhy.agent.recorders.guardrails",
     "agent_as_tool": "saywhy.runtime.agents.agent_tool",
     "agent_observability": "saywhy.agent.recorders.composite",
@@ -731,7 +731,7 @@ _HOMES = {
     "skill": "saywhy.agent.slots.injection",
     "skills_prompt": "saywhy.agent.slots.prompts",
     "sliding_window": "saywhy.agent.slots.strategies",
-    "spans_of": "saywhy.trace.spans",
+    "spans_of": "saywhy.trace.export.spans",
     "static_prompt": "saywhy.agent.slots.prompts",
     "static_tools": "saywhy.agent.slots.offers",
     "steering": "saywhy.agent.slots.injection",
@@ -744,7 +744,7 @@ _HOMES = {
     "tools_slot": "saywhy.agent.slots.tool_slot",
     "unicode_condition_matcher": "saywhy.agent.instructions.match",
     "validate_tool_input": "saywhy.agent.tool_input",
-    "why": "saywhy.trace.why",
+    "why": "saywhy.trace.causes.why",
     "with_budget": "saywhy.models.resilience.budgeted",
     "with_circuit_breaker": "saywhy.runtime.agents.wrapping",
     "with_fallback": "saywhy.runtime.agents.wrapping",

@@ -5,7 +5,7 @@ dates and BigInt. A value is frozen once, when it enters the state; states and c
 it. Plain `dict` and `list` trees stay plain inside a frozen value and are wrapped when they are
 looked at, so freezing data that we parsed ourselves costs nothing.
 
-Left to others: which values an expression accepts (`expr`), and redaction (`trace.redact`).
+Left to others: which values an expression accepts (`expr`), and redaction (`trace.masking`).
 """
 
 from __future__ import annotations

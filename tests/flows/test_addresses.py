@@ -9,7 +9,7 @@ import pytest
 
 from saywhy import Engine, HttpSettings, MemoryStore, Session
 from saywhy.testing import StubServer
-from saywhy.trace.file import lines_of
+from saywhy.trace.export.file import lines_of
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from saywhy.flows.functions import run_function
 from saywhy.flows.world import Options
 from saywhy.runtime.session import Session
 from saywhy.testing import FakeClock
-from saywhy.trace.redact import Policy
+from saywhy.trace.masking.redact import Policy
 from saywhy.values import UNDEFINED, same
 from tests.flows.conftest import (
     NOW,

@@ -12,8 +12,8 @@ import pytest
 from saywhy.flows.patience import Patience, milliseconds, patience_of
 from saywhy.flows.silence import duration, reason
 from saywhy.testing import FakeClock
-from saywhy.trace.explain import explain
-from saywhy.trace.why import Reply, Variable, why
+from saywhy.trace.causes.explain import explain
+from saywhy.trace.causes.why import Reply, Variable, why
 from tests.flows.conftest import NOW, ask, engine_of, flow, say
 
 TIMER = {"role": "timer"}

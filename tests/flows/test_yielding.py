@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from saywhy.trace.narrative import narrative
+from saywhy.trace.narrative.story import narrative
 from tests.flows.conftest import ask, engine_of, flow, say, talk
 
 FORM: dict[str, Any] = {

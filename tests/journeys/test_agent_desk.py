@@ -19,8 +19,8 @@ from saywhy.runtime.engine import Engine
 from saywhy.stores.sqlite import SqliteStore
 from saywhy.testing import Fault, Faults, Ledger
 from saywhy.testing.prove.record import played
+from saywhy.trace.causes.why import Reply
 from saywhy.trace.trace import Trace
-from saywhy.trace.why import Reply
 from tests.journeys import agent_desk
 from tests.journeys.agent_desk import REPLIES, SESSION, WORDS, engine_at
 

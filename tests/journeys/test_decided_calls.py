@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from saywhy.trace.narrative import narrative
-from saywhy.trace.why import Reply, why
+from saywhy.trace.causes.why import Reply, why
+from saywhy.trace.narrative.story import narrative
 from tests.journeys.test_kill import CASES, FINAL, SESSION, WORDS, Journey
 
 FILES = ("trip.flows.yaml", "trip.tools.yaml")

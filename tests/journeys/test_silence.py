@@ -13,7 +13,7 @@ import pytest
 from saywhy.runtime.engine import Engine
 from saywhy.stores.sqlite import SqliteStore
 from saywhy.testing import FakeClock
-from saywhy.trace.why import Variable, why
+from saywhy.trace.causes.why import Variable, why
 from saywhy.values import loads_raw
 
 FLOWS = """\

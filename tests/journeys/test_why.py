@@ -16,14 +16,14 @@ from saywhy.runtime.engine import Engine
 from saywhy.stores.sqlite import SqliteStore
 from saywhy.testing.clock import FakeClock
 from saywhy.testing.scenario import Scenario, World, _Player, load_scenarios
-from saywhy.trace.chain import Chain
-from saywhy.trace.file import lines_of, read_trace, trace_of, write_trace
-from saywhy.trace.narrative import narrative
+from saywhy.trace.causes.chain import Chain
+from saywhy.trace.causes.why import Reply, Variable, why
+from saywhy.trace.export.file import lines_of, read_trace, trace_of, write_trace
+from saywhy.trace.masking.redact import MARK, Policy
+from saywhy.trace.narrative.story import narrative
 from saywhy.trace.record import encode
-from saywhy.trace.redact import MARK, Policy
 from saywhy.trace.trace import Trace
 from saywhy.trace.transactions import events, transactions
-from saywhy.trace.why import Reply, Variable, why
 
 ROOT = Path(__file__).parent.parent.parent
 PAYMENT = ROOT / "examples" / "payment"

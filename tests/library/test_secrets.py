@@ -10,7 +10,7 @@ from saywhy import Engine, MemoryStore
 from saywhy.clock import SystemClock
 from saywhy.helpers import STANDARD_FUNCTIONS
 from saywhy.testing.scenario_functions import function_from_data
-from saywhy.trace.file import lines_of
+from saywhy.trace.export.file import lines_of
 
 SENDS = function_from_data("send", {"kind": "one_time_code", "code": "271828"}, SystemClock())
 FUNCTIONS = {

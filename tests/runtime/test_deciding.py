@@ -20,8 +20,8 @@ from saywhy.runtime.engine import Engine
 from saywhy.runtime.noted import PAGE as NOTED_PAGE
 from saywhy.stores.memory import MemoryStore
 from saywhy.testing import FakeClock
-from saywhy.trace.narrative import narrative
-from saywhy.trace.why import Reply, why
+from saywhy.trace.causes.why import Reply, why
+from saywhy.trace.narrative.story import narrative
 from saywhy.values import loads_raw
 from tests.flows.conftest import NOW, ask, engine_of, flow, local_tool, say, use
 

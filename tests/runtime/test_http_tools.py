@@ -10,7 +10,7 @@ import pytest
 
 from saywhy import Engine, HttpSettings, Reply, SqliteStore, why
 from saywhy.testing import StubServer
-from saywhy.trace.file import lines_of
+from saywhy.trace.export.file import lines_of
 
 SECRET = "sk-live-31337"
 LOCAL = HttpSettings(allow_private=True, max_bytes=10_000)

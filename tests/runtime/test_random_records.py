@@ -18,11 +18,11 @@ from saywhy.errors import CallerError, SaywhyError
 from saywhy.runtime.engine import Engine
 from saywhy.runtime.session import Session
 from saywhy.stores.memory import MemoryStore
-from saywhy.trace.chain import Chain
-from saywhy.trace.file import lines_of, trace_of
-from saywhy.trace.narrative import narrative
+from saywhy.trace.causes.chain import Chain
+from saywhy.trace.causes.why import Reply, Variable, why
+from saywhy.trace.export.file import lines_of, trace_of
+from saywhy.trace.narrative.story import narrative
 from saywhy.trace.trace import Trace
-from saywhy.trace.why import Reply, Variable, why
 from saywhy.values import UNDEFINED, dumps, same
 from tests.runtime.test_random_flows import World, entries, libraries
 

@@ -12,7 +12,7 @@ from saywhy import Engine, Reply, SqliteStore, why
 from saywhy.models.provider import Ask, ModelReply
 from saywhy.stores.memory import MemoryStore
 from saywhy.stores.store import Store
-from saywhy.trace.file import lines_of
+from saywhy.trace.export.file import lines_of
 
 CODE = "Zq9-4111"
 FLOWS: list[dict[str, Any]] = [

@@ -12,7 +12,7 @@ from saywhy.runtime.engine import Engine
 from saywhy.stores.memory import MemoryStore
 from saywhy.stores.sqlite import SqliteStore
 from saywhy.stores.store import Store
-from saywhy.trace.why import Reply, why
+from saywhy.trace.causes.why import Reply, why
 from tests.flows.conftest import ask, engine_of, flow, local_tool, say, use
 
 

@@ -19,8 +19,8 @@ from saywhy.chart.model import Chart, Charts, Node
 from saywhy.chart.outcome import Answer, Call, Fail, Goto, Need, Outcome, Return
 from saywhy.chart.scope import Scope
 from saywhy.messages import Message, Span
+from saywhy.trace.masking.redact import Policy
 from saywhy.trace.record import Recorder
-from saywhy.trace.redact import Policy
 from saywhy.trace.trace import Trace
 from saywhy.values import Key, raw
 

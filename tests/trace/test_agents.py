@@ -19,7 +19,7 @@ from saywhy.models.scripted import ScriptedModel
 from saywhy.runtime.agents.agent import Agent
 from saywhy.runtime.agents.sequence import Sequence
 from saywhy.testing.clock import FakeClock
-from saywhy.trace.narrative import narrative
+from saywhy.trace.narrative.story import narrative
 from saywhy.trace.record import decode, encode
 from saywhy.trace.trace import Trace
 from tests.agent.recorders.conftest import Timed, all_runs, says, wants

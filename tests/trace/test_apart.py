@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parent.parent.parent / "src" / "saywhy"
 ENGINE = ("chart", "expr", "tools", "models", "stores", "agent")
 QUERIES = ("agent/receipts/", "agent/recorders/", "agent/slots/injected.py")
 """Parts of agents that read records and run nothing."""
-MASKING = ("saywhy.trace.redact", "saywhy.trace.sensitive")
+MASKING = ("saywhy.trace.masking.redact", "saywhy.trace.masking.sensitive")
 """What flows may use: what they show of variables is masked by the one rule there is."""
 
 
@@ -58,8 +58,8 @@ def test_flows_only_use_the_masking() -> None:
 def test_the_check_finds_an_import() -> None:
     """An import of the trace is found in each of its forms."""
     assert names_the_trace("from saywhy.trace.record import Recorder")
-    assert names_the_trace("def f():\n    import saywhy.trace.why")
+    assert names_the_trace("def f():\n    import saywhy.trace.causes.why")
     assert names_the_trace("from saywhy import trace")
     assert not names_the_trace("from saywhy.tools import traces")
-    assert not names_the_trace("from saywhy.trace.redact import Redactor", MASKING)
-    assert names_the_trace("from saywhy.trace.why import why", MASKING)
+    assert not names_the_trace("from saywhy.trace.masking.redact import Redactor", MASKING)
+    assert names_the_trace("from saywhy.trace.causes.why import why", MASKING)

@@ -11,8 +11,8 @@ import pytest
 
 from saywhy.chart.commit import Answered, Asked, Commit, Condition, Decision, FunctionCall, Op
 from saywhy.errors import CallerError
+from saywhy.trace.masking.redact import MARK, Policy
 from saywhy.trace.record import Recorder, decode, encode
-from saywhy.trace.redact import MARK, Policy
 from saywhy.values import UNDEFINED, BigInt, Date, freeze, same
 
 

@@ -15,12 +15,12 @@ from saywhy.chart.outcome import Call, Goto, Outcome
 from saywhy.chart.scope import Scope
 from saywhy.errors import CallerError
 from saywhy.messages import Message
-from saywhy.trace.narrative import narrative
+from saywhy.trace.causes.why import Reply, Variable, why
+from saywhy.trace.masking.redact import MARK, Policy
+from saywhy.trace.narrative.story import narrative
 from saywhy.trace.record import Recorder
-from saywhy.trace.redact import MARK, Policy
 from saywhy.trace.trace import Trace
 from saywhy.trace.transactions import events, transactions
-from saywhy.trace.why import Reply, Variable, why
 from saywhy.values import UNDEFINED, FrozenList, freeze, same, thaw
 
 Make = Callable[..., Any]

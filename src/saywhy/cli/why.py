@@ -11,7 +11,7 @@ from saywhy.cli.options import JsonFlag, SessionOption, StoreOption, store_to_re
 from saywhy.cli.output import err, out
 
 if TYPE_CHECKING:
-    from saywhy.trace.chain import Chain
+    from saywhy.trace.causes.chain import Chain
 
 
 def why(
@@ -58,8 +58,8 @@ async def _chain(
     from saywhy.cli.conversation import find_session, store_of
     from saywhy.runtime.engine import Engine
     from saywhy.stores.sqlite import SqliteStore
-    from saywhy.trace.why import Reply, Variable
-    from saywhy.trace.why import why as chain_of
+    from saywhy.trace.causes.why import Reply, Variable
+    from saywhy.trace.causes.why import why as chain_of
 
     async with Engine(validate_on_init=False, store=SqliteStore(path, read_only=True)) as engine:
         found = await find_session(store_of(engine), session_id)

@@ -29,7 +29,7 @@ from saywhy.flows.speech import (
     take_queue,
 )
 from saywhy.flows.world import World
-from saywhy.trace.redact import Redactor
+from saywhy.trace.masking.redact import Redactor
 from saywhy.values import UNDEFINED, FrozenList, raw
 
 OUTCOME: Final = ("turn", "outcome")

@@ -21,8 +21,8 @@ from saywhy.flows.offers import Offer
 from saywhy.flows.read_flow import object_of
 from saywhy.flows.speech import prompt_of
 from saywhy.flows.world import World
-from saywhy.trace.redact import Redactor
-from saywhy.trace.sensitive import SensitiveNames
+from saywhy.trace.masking.redact import Redactor
+from saywhy.trace.masking.sensitive import SensitiveNames
 
 SENSITIVE: Final = SensitiveNames(("pin", "cvv", "cvc", "otp"))
 """Variables that are not shown to whoever looks over the user's shoulder."""

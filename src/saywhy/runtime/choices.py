@@ -16,7 +16,7 @@ from saywhy.errors import CallerError
 from saywhy.flows.world import Options
 from saywhy.tools.http.secrets import static_secrets
 from saywhy.tools.registry import Registry
-from saywhy.trace.redact import Policy
+from saywhy.trace.masking.redact import Policy
 
 _SCALARS: Final = (str, int, float, bool, type(None))
 

@@ -39,8 +39,8 @@ from saywhy.runtime.waiting import is_unknown, outbox_of, timers_of, waiting_of
 from saywhy.stores.encoding import decode as document_of
 from saywhy.stores.store import LEASE_SECONDS, Accepted, Claim, Store
 from saywhy.stores.timers import StoredTimer
+from saywhy.trace.masking.redact import Policy
 from saywhy.trace.record import decode
-from saywhy.trace.redact import Policy
 from saywhy.trace.trace import Trace
 from saywhy.values import dumps, loads_into, loads_raw
 

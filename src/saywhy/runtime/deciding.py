@@ -31,7 +31,7 @@ from saywhy.runtime.noted import message_of, noted_in
 from saywhy.runtime.session import Session
 from saywhy.runtime.turn import TurnRun
 from saywhy.tools.arguments import errors_in, plain, refusal
-from saywhy.trace.redact import Policy
+from saywhy.trace.masking.redact import Policy
 from saywhy.values import UNDEFINED, freeze, iso_from_milliseconds, loads_raw
 
 NOT_GIVEN: Final[Any] = UNDEFINED

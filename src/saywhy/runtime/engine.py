@@ -65,7 +65,7 @@ from saywhy.tools.limit import MemoryLimiter
 from saywhy.tools.registry import Registry
 from saywhy.tools.security import passed_one_time_code
 from saywhy.tools.tool import tool_from_definition
-from saywhy.trace.redact import USUAL, Policy
+from saywhy.trace.masking.redact import USUAL, Policy
 from saywhy.trace.trace import Trace
 from saywhy.values import FrozenDict, freeze
 

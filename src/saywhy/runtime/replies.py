@@ -13,7 +13,7 @@ import msgspec
 from saywhy.chart.failure import failure_name, failure_text
 from saywhy.errors import CallerError, FlowExecutionError, SaywhyError
 from saywhy.runtime.session import Session
-from saywhy.trace.redact import Redactor
+from saywhy.trace.masking.redact import Redactor
 from saywhy.values import dumps, loads_raw
 
 

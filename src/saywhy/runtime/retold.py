@@ -13,7 +13,7 @@ import msgspec
 
 from saywhy.chart.outcome import Need
 from saywhy.messages import Message
-from saywhy.trace.redact import MARK
+from saywhy.trace.masking.redact import MARK
 from saywhy.values import FrozenDict, freeze
 
 MOST_MESSAGES: Final = 20

@@ -14,7 +14,7 @@ from saywhy.flows.speech import plain
 from saywhy.messages import Message, Span
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.session import Session
-from saywhy.trace.redact import MARK, Redactor
+from saywhy.trace.masking.redact import MARK, Redactor
 from saywhy.values import dumps, freeze, raw
 
 

@@ -39,8 +39,8 @@ from saywhy.runtime.retold import with_conversation
 from saywhy.runtime.said import Said
 from saywhy.runtime.session import KEPT_COMMITS, KEPT_IN_MEMORY, Session
 from saywhy.tools.invocation import CallContext
+from saywhy.trace.masking.redact import Redactor
 from saywhy.trace.record import Recorder
-from saywhy.trace.redact import Redactor
 from saywhy.values import UNDEFINED, FrozenDict, freeze, raw, thaw
 
 __all__ = ["Journal", "Machinery", "NoJournal", "TurnRun"]

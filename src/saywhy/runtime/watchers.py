@@ -9,8 +9,8 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from saywhy.trace.masking.redact import Policy
 from saywhy.trace.record import Recorder
-from saywhy.trace.redact import Policy
 
 if TYPE_CHECKING:
     from saywhy.agent.recorders.watching import Listener, Watching

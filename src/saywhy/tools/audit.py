@@ -1,6 +1,6 @@
 """What is noted about a call of a tool that is audited.
 
-It travels with the answer into the record; masking it is `trace.redact`'s, and which tools are
+It travels with the answer into the record; masking it is `trace.masking`'s, and which tools are
 audited `security`'s.
 """
 

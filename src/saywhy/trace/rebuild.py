@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from saywhy.chart.commit import Op
-from saywhy.trace.redact import CUT, MARK
+from saywhy.trace.masking.redact import CUT, MARK
 from saywhy.values import (
     UNDEFINED,
     FrozenDict,

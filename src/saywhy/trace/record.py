@@ -2,7 +2,7 @@
 
 A `Recorder` is the `record` callable of a run. What it keeps is what a store may write and what a
 `Trace` may be made of; nothing else of a run is ever recorded. How a commit is masked and cut is
-answered by `redact`, how long texts are stored once by `shorten`.
+answered by `masking.redact`, how long texts are stored once by `shorten`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 
 from saywhy.chart.commit import Commit
 from saywhy.errors import CallerError
-from saywhy.trace.redact import USUAL, Policy, Redactor
+from saywhy.trace.masking.redact import USUAL, Policy, Redactor
 from saywhy.values import dumps, loads_into
 
 Listener = Callable[[Commit], object]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from saywhy.chart.commit import Commit
 from saywhy.errors import CallerError
 from saywhy.messages import Message
-from saywhy.trace.origin import own_texts
+from saywhy.trace.causes.origin import own_texts
 from saywhy.trace.trace import Trace
 from saywhy.values import Key
 

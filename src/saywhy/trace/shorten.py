@@ -15,9 +15,9 @@ import msgspec
 
 from saywhy.chart.commit import Commit
 from saywhy.messages import Message
+from saywhy.trace.masking.redact import CUT, CUT_TAG
+from saywhy.trace.masking.rewrite import Rewriter
 from saywhy.trace.record import encode
-from saywhy.trace.redact import CUT, CUT_TAG
-from saywhy.trace.rewrite import Rewriter
 from saywhy.values import FrozenDict
 
 SHORTENED_TAG: Final = "shortened"

@@ -12,8 +12,8 @@ import msgspec
 
 from saywhy.chart.commit import Commit
 from saywhy.messages import Message, Span
-from saywhy.trace.origin import own_texts
-from saywhy.trace.redact import MARK, REDACTED_TAG
+from saywhy.trace.causes.origin import own_texts
+from saywhy.trace.masking.redact import MARK, REDACTED_TAG
 
 
 def shown(

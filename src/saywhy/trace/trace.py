@@ -20,18 +20,18 @@ from saywhy.chart.model import Chart, Charts, Node
 from saywhy.errors import CallerError, Place, did_you_mean
 from saywhy.messages import Message
 from saywhy.trace.index import KeyIndex, touches
+from saywhy.trace.masking.redact import CUT_TAG, REDACTED_TAG
 from saywhy.trace.rebuild import Doubt, Found, doubt_in, part_of, replay
-from saywhy.trace.redact import CUT_TAG, REDACTED_TAG
 from saywhy.trace.shorten import put_back
 from saywhy.trace.shown import shown
 from saywhy.trace.words import ROUTING
 from saywhy.values import UNDEFINED, Key, freeze
 
 if TYPE_CHECKING:
-    from saywhy.trace.chain import Chain
-    from saywhy.trace.narrative import Format
+    from saywhy.trace.causes.chain import Chain
+    from saywhy.trace.causes.why import Target
+    from saywhy.trace.narrative.story import Format
     from saywhy.trace.transactions import Event, EventName, Transaction
-    from saywhy.trace.why import Target
 
 
 NAMED_SCOPES: Final = frozenset({"cargo", "globals", "session", "turn", "input", "args"})
@@ -123,7 +123,7 @@ class Trace:
 
         Raises `CallerError` when there is no such reply or variable.
         """
-        from saywhy.trace.why import Reply, why
+        from saywhy.trace.causes.why import Reply, why
 
         return why(self, Reply() if target is None else target)
 
@@ -132,13 +132,13 @@ class Trace:
 
         Raises `CallerError` for a flow that this record does not know.
         """
-        from saywhy.trace.intents import why_not
+        from saywhy.trace.causes.intents import why_not
 
         return why_not(self, flow, turn)
 
     def narrative(self, turn: int | None = None, *, format: Format = "text") -> str:
         """The story of one turn or of all: `text`, `markdown` or `json`."""
-        from saywhy.trace.narrative import narrative
+        from saywhy.trace.narrative.story import narrative
 
         return narrative(self, turn, format=format)
 

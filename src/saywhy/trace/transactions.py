@@ -12,8 +12,8 @@ from typing import Any, Final, Literal
 import msgspec
 
 from saywhy.chart.commit import Commit
-from saywhy.trace.causes import asked_of, failure_of
-from saywhy.trace.origin import own_texts
+from saywhy.trace.causes.origin import own_texts
+from saywhy.trace.causes.wording import asked_of, failure_of
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import OWN, ROUTING
 from saywhy.values import UNDEFINED, dumps

@@ -9,7 +9,7 @@ from saywhy.agent.receipts.minters import Minters
 from saywhy.agent.receipts.receipt import Receipt
 from saywhy.agent.receipts.stored import Unreadable
 from saywhy.chart.commit import Asked, Commit, Op
-from saywhy.trace.redact import MARK, REDACTED_TAG
+from saywhy.trace.masking.redact import MARK, REDACTED_TAG
 from saywhy.values import freeze
 from tests.agent.receipts.conftest import ask, run
 

@@ -21,7 +21,7 @@ from saywhy.agent.receipts.served import (
 )
 from saywhy.chart.built import Result
 from saywhy.chart.commit import Commit, Op
-from saywhy.trace.redact import Policy, Redactor
+from saywhy.trace.masking.redact import Policy, Redactor
 from saywhy.values import FrozenDict, dumps, freeze, loads, set_path, thaw
 from tests.agent.receipts.conftest import TOOLS, answered, hashes, plain_state, run, talking
 

@@ -12,7 +12,7 @@ from saywhy.agent.receipts.mint import Minter
 from saywhy.agent.receipts.receipt import Receipt
 from saywhy.agent.receipts.stored import Unreadable, from_stored, root_of, stored_form
 from saywhy.models.provider import Ask
-from saywhy.trace.redact import MARK
+from saywhy.trace.masking.redact import MARK
 from saywhy.values import FrozenList, dumps, freeze, loads
 from tests.agent.receipts.conftest import TOOLS, ask
 

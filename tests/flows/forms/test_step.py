@@ -9,8 +9,8 @@ import pytest
 from saywhy.runtime.engine import Engine
 from saywhy.runtime.session import Session
 from saywhy.testing import FakeClock
-from saywhy.trace.narrative import narrative
-from saywhy.trace.why import why
+from saywhy.trace.causes.why import why
+from saywhy.trace.narrative.story import narrative
 from tests.flows.conftest import NOW, ask, engine_of, flow, local_tool, run, say, talk
 
 MONEY = {"currency": "USD", "cardinals": True, "intent": "payment"}

@@ -14,7 +14,7 @@ from saywhy.runtime.agents.agent import Agent
 from saywhy.runtime.agents.parts import named_runners, policy_of
 from saywhy.runtime.agents.sequence import Sequence
 from saywhy.runtime.agents.wrappers import with_retry
-from saywhy.trace.redact import USUAL, Policy
+from saywhy.trace.masking.redact import USUAL, Policy
 from tests.runtime.agents.models import Replies
 
 

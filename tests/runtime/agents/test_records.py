@@ -13,7 +13,7 @@ from saywhy.errors import CallerError, DamagedSession, ModelError
 from saywhy.models.provider import Ask, Piece, TextPiece
 from saywhy.runtime.agents.agent import Agent
 from saywhy.runtime.agents.result import AgentResult
-from saywhy.trace.redact import Policy
+from saywhy.trace.masking.redact import Policy
 from tests.runtime.agents.models import Replies, call, calls
 
 

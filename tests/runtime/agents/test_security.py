@@ -16,7 +16,7 @@ from saywhy.models.chat import problems_of
 from saywhy.models.provider import ModelReply
 from saywhy.runtime.agents.agent import Agent
 from saywhy.stores.retriever import Chunk
-from saywhy.trace.redact import Policy
+from saywhy.trace.masking.redact import Policy
 from saywhy.values import dumps
 from tests.models.lawful import check_vendors
 from tests.runtime.agents.models import Replies, call, calls

@@ -17,8 +17,8 @@ from saywhy.agent.receipts.receipt import Receipt
 from saywhy.agent.receipts.stored import Reader, Unreadable, from_stored, root_of
 from saywhy.chart.commit import Commit, Op
 from saywhy.chart.cursor import Cursor
+from saywhy.trace.masking.redact import CUT_TAG, REDACTED_TAG
 from saywhy.trace.rebuild import Doubt, doubt_in
-from saywhy.trace.redact import CUT_TAG, REDACTED_TAG
 from saywhy.values import UNDEFINED, FrozenList, append_path, delete_path, seal, set_path
 
 KEY: Final = "receipts"

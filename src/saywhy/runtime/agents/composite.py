@@ -10,7 +10,7 @@ from saywhy.errors import Problem
 from saywhy.runtime.agents.parts import Named, check, policy_of, runner_problems
 from saywhy.runtime.agents.result import AgentResult
 from saywhy.runtime.agents.runner import Runner
-from saywhy.trace.redact import Policy
+from saywhy.trace.masking.redact import Policy
 
 R = TypeVar("R", bound=AgentResult)
 

@@ -18,7 +18,7 @@ from saywhy.models.chat import Content
 from saywhy.runtime.agents.kept import Kept, from_json, to_json
 from saywhy.runtime.agents.result import AgentResult
 from saywhy.runtime.agents.run import AgentRun, Begin, Given, RunSettings, StreamSettings
-from saywhy.trace.narrative import MOST_LINES, narrative
+from saywhy.trace.narrative.story import MOST_LINES, narrative
 from saywhy.trace.trace import Trace
 from saywhy.values import freeze, same, thaw
 

@@ -13,7 +13,7 @@ from saywhy.clock import Clock
 from saywhy.models.asked import asked_model
 from saywhy.runtime.agents.result import AgentResult
 from saywhy.runtime.agents.runner import Runner, random_id
-from saywhy.trace.redact import USUAL, Policy
+from saywhy.trace.masking.redact import USUAL, Policy
 
 if TYPE_CHECKING:
     from saywhy.models.provider import Provider

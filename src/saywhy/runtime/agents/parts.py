@@ -15,7 +15,7 @@ from saywhy.agent.runners.part import Part
 from saywhy.chart.built import Built
 from saywhy.errors import CallerError, DefinitionError, Problem
 from saywhy.runtime.agents.runner import Runner
-from saywhy.trace.redact import USUAL, Policy
+from saywhy.trace.masking.redact import USUAL, Policy
 
 Named = tuple[str, Any]
 """An id, and the runner that has it there."""

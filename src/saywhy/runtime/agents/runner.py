@@ -28,7 +28,7 @@ from saywhy.runtime.agents.kept import Kept, from_json
 from saywhy.runtime.agents.result import AgentResult
 from saywhy.runtime.agents.run import RunSettings, StreamSettings
 from saywhy.runtime.agents.script import run_to_end
-from saywhy.trace.redact import USUAL, Policy
+from saywhy.trace.masking.redact import USUAL, Policy
 from saywhy.values import thaw
 
 if TYPE_CHECKING:

@@ -1,0 +1,154 @@
+"""An explanation as data: causes, what leads from one to the next, and the roots they end in.
+
+`why` builds chains, `explain` writes them out. A chain is a graph, not a tree: what caused two
+things stands in it once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from saywhy.errors import Place
+from saywhy.trace.words import name_of
+from saywhy.values import UNDEFINED, Key, tagged
+
+CauseKind = Literal["target", "said", "value", "answer", "decision", "start"]
+
+Root = Literal[
+    "",
+    "words",
+    "tool",
+    "model",
+    "function",
+    "timer",
+    "authored",
+    "default",
+    "global",
+    "host",
+    "input",
+    "phrase",
+    "unset",
+    "unrecorded",
+]
+"""What a chain may end in; empty for a cause that has causes of its own.
+
+words of the user, the result of a tool, of a model, of an approved function, a time that was over
+without an answer, a text an author wrote, a declared default, a global variable, what the host set,
+the input of a run, the library's own phrases; `unset` is a variable that nothing wrote,
+`unrecorded` one the record cannot explain.
+"""
+
+Edge = Literal["wrote", "read", "answer", "decision", "caller"]
+"""How a cause leads to its cause: which step wrote it, what that step read, which answer from
+outside it took over, which decision let it run, what opened its flow."""
+
+
+class Cause(msgspec.Struct, omit_defaults=True):
+    """One thing that had a part in it."""
+
+    id: int
+    kind: CauseKind
+    sentence: str
+    root: Root = ""
+    commit: int = 0
+    turn: int = 0
+    flow: str = ""
+    step: str = ""
+    place: Place = Place()
+    name: str = ""
+    """For a value: the variable as an author writes it."""
+    value: Any = UNDEFINED
+    read: tuple[tuple[Key, Any], ...] = ()
+    """The values a decision looked at."""
+    details: tuple[str, ...] = ()
+    """What else is to be said: the conditions that a decision found false."""
+    marks: tuple[str, ...] = ()
+    """Why this link is less than certain."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The cause as plain data; what is empty is left out."""
+        data: dict[str, Any] = {"id": self.id, "kind": self.kind, "sentence": self.sentence}
+        for field in ("root", "commit", "turn", "flow", "step", "name"):
+            if getattr(self, field):
+                data[field] = getattr(self, field)
+        if self.name or self.value is not UNDEFINED:
+            data["value"] = tagged(self.value)
+        if self.read:
+            data["read"] = [
+                {"name": name_of(key), "value": tagged(value)} for key, value in self.read
+            ]
+        if self.place != Place():
+            data["place"] = _place(self.place)
+        if self.details:
+            data["details"] = list(self.details)
+        if self.marks:
+            data["marks"] = list(self.marks)
+        return data
+
+
+class Link(msgspec.Struct, frozen=True):
+    """`effect` came about by way of `cause`."""
+
+    effect: int
+    cause: int
+    kind: Edge
+    key: Key = ()
+    """For `read`: what was read."""
+
+
+class Chain(msgspec.Struct):
+    """Everything the record knows of why something is as it is. Cause 0 is what was asked about."""
+
+    causes: list[Cause]
+    links: list[Link]
+    left_out: int = 0
+    """How many causes were found and not followed, because a limit was reached."""
+
+    @property
+    def target(self) -> Cause:
+        """What was asked about."""
+        return self.causes[0]
+
+    @property
+    def roots(self) -> list[Cause]:
+        """What the chain ends in, nearest first."""
+        return [cause for cause in self.causes if cause.root]
+
+    @property
+    def marks(self) -> list[str]:
+        """All that makes the chain less than certain, each once."""
+        return list(dict.fromkeys(mark for cause in self.causes for mark in cause.marks))
+
+    def text(self, width: int = 100) -> str:
+        """The chain as an indented text; see `explain`."""
+        from saywhy.trace.causes.explain import explain
+
+        return explain(self, width)
+
+    def to_json(self) -> dict[str, Any]:
+        """The chain as plain data."""
+        links = [
+            {"effect": link.effect, "cause": link.cause, "kind": link.kind}
+            | ({"name": name_of(link.key)} if link.key else {})
+            for link in self.links
+        ]
+        return {
+            "target": 0,
+            "causes": [cause.to_json() for cause in self.causes],
+            "links": links,
+            "roots": [cause.id for cause in self.roots],
+            "marks": self.marks,
+            "left_out": self.left_out,
+        }
+
+
+def _place(place: Place) -> dict[str, Any]:
+    data = {
+        "file": place.file,
+        "line": place.line,
+        "column": place.column,
+        "pointer": place.pointer,
+    }
+    return {name: value for name, value in data.items() if value}

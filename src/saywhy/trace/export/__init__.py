@@ -1,0 +1,1 @@
+"""A record for other programs: files and spans."""

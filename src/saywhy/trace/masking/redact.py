@@ -1,0 +1,239 @@
+"""What a record may hold: the one place where sensitive values are masked and big ones are cut.
+
+Live state, the journal and the messages of a session keep the real values: a masked conversation
+could not go on. Whatever is kept of a commit passes through a `Redactor` first, once. Masking goes
+by the name a value stands under, at every depth, and by texts known to be secret, anywhere inside
+any text. The caller's objects are never changed, and a commit with nothing to mask comes back as
+it is. Which names are sensitive is answered by `sensitive`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+from urllib.parse import quote, quote_plus
+
+import msgspec
+
+from saywhy.chart.commit import Commit
+from saywhy.trace.masking.clean import is_clean
+from saywhy.trace.masking.hide import hide_call
+from saywhy.trace.masking.rewrite import Rewriter
+from saywhy.trace.masking.sensitive import SensitiveNames, gives_away
+from saywhy.values import BigInt, Key
+
+MARK: Final = "[REDACTED]"
+"""Stands where a sensitive value or text was."""
+
+CUT: Final = "[CUT: "
+"""Begins the note left where a value was too big to be kept whole."""
+
+REDACTED_TAG: Final = "redacted"
+"""Tag of a commit in which something was masked."""
+
+CUT_TAG: Final = "cut"
+"""Tag of a commit in which something was cut."""
+
+SHORTEST_SECRET: Final = 3
+"""A shorter secret is masked only where it is the whole text: it would riddle every sentence."""
+
+SHORTEST_TAINT: Final = 6
+"""From this length on, a text masked for its name is masked wherever else it turns up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What to mask besides passwords, tokens, keys, signatures and secrets, and where to cut."""
+
+    names: tuple[str, ...] = ()
+    """More names whose values are masked: `ssn` also covers `userSsn` and `ssn_last4`."""
+    open: tuple[str, ...] = ()
+    """Names that look sensitive and are not, exactly as written."""
+    secrets: tuple[str, ...] = ()
+    """Texts to mask wherever they occur: keys of tools, secret global variables."""
+    max_value_bytes: int = 64 * 1024
+    """About how much of one value is kept."""
+    tools: tuple[str, ...] = ()
+    """Tools, by id or name, of whose arguments and answers nothing is kept but the shape."""
+
+
+USUAL: Final = Policy()
+"""What is masked when a host says nothing about it."""
+
+
+@lru_cache(maxsize=64)
+def _names_of(extra: tuple[str, ...], open_names: tuple[str, ...]) -> SensitiveNames:
+    """One judge of names for each policy: what it has judged, every later turn knows."""
+    return SensitiveNames(extra, open_names)
+
+
+class Redactor:
+    """Masks the commits of one conversation, by a policy and by the secrets learnt so far."""
+
+    def __init__(self, policy: Policy = USUAL, secrets: Iterable[str] = ()) -> None:
+        self.policy = policy
+        self.limit = policy.max_value_bytes
+        self.names = _names_of(policy.names, policy.open)
+        self._inside: list[str] = []
+        self._exact: set[str] = set()
+        self.numbers: set[str] = set()
+        self.generation = 0
+        """Grows whenever a secret is learnt."""
+        if policy.secrets or secrets:
+            self.learn((*policy.secrets, *secrets))
+
+    def learn(self, secrets: Iterable[str]) -> bool:
+        """Mask these texts from now on. True when one of them is new."""
+        before = self.generation
+        for secret in secrets:
+            text = secret.strip()
+            if text and text not in self._exact and MARK not in text:
+                self._exact.add(text)
+                if len(text) >= SHORTEST_SECRET:
+                    self._inside.extend(_spellings(text))
+                    if text.lstrip("-").replace(".", "", 1).isdecimal():
+                        self.numbers.add(text)
+        if len(self._exact) == before:
+            return False
+        self._inside.sort(key=len, reverse=True)  # a secret may contain another
+        self.generation = len(self._exact)
+        return True
+
+    def text(self, text: str) -> str:
+        """`text` with every secret in it masked; the same object when there is none."""
+        if not self._exact or not text:
+            return text
+        for secret in self._inside:
+            if secret in text:
+                text = text.replace(secret, MARK)
+        return MARK if text.strip() in self._exact else text
+
+    def value(self, value: Any, name: str = "") -> Any:
+        """A masked and bounded value; the same object when there is nothing to do."""
+        return _Masking(self).whole(("", name) if name else (), value)
+
+    def commit(self, commit: Commit) -> Commit:
+        """The commit as it may be kept. Its `secrets` are learnt and taken out.
+
+        A commit that was masked or cut is tagged so, because nothing can be rebuilt from it.
+        """
+        if self.policy.tools:
+            commit = hide_call(commit, self.policy.tools, MARK, REDACTED_TAG)
+        if commit.secrets:
+            self.learn(commit.secrets)
+        elif not self._exact and is_clean(commit, self.names, self.limit):
+            return commit
+        masking = _Masking(self)
+        changes = masking.changes(commit)
+        if masking.tainted and self.learn(masking.tainted):
+            masking = _Masking(self)  # what was masked for its name may stand elsewhere in it
+            changes = masking.changes(commit)
+        if not changes and not commit.secrets:
+            return commit
+        changes["secrets"] = ()
+        changes["tags"] = (*commit.tags, *masking.tags(commit.tags))
+        return msgspec.structs.replace(commit, **changes)
+
+
+def _spellings(secret: str) -> list[str]:
+    """The text as it stands, and as it looks inside JSON text and inside an address."""
+    spellings = [secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]
+    with suppress(UnicodeEncodeError):  # a lone surrogate, which no address can hold
+        spellings += [quote(secret, safe=""), quote_plus(secret)]
+    return list(dict.fromkeys(spellings))
+
+
+class _Masking(Rewriter):
+    """One pass over a commit or a value. The budget in bytes is that of one value."""
+
+    __slots__ = ("cut", "left", "limit", "names", "redacted", "redactor", "tainted")
+
+    renames = True
+
+    def __init__(self, redactor: Redactor) -> None:
+        self.redactor = redactor
+        self.names = redactor.names
+        self.limit = redactor.policy.max_value_bytes
+        self.left = self.limit
+        self.redacted = False
+        self.cut = False
+        self.tainted: list[str] = []
+
+    def tags(self, have: tuple[str, ...]) -> list[str]:
+        """What the commit's tags are to say of this pass, besides those it has."""
+        notes = [(REDACTED_TAG, self.redacted), (CUT_TAG, self.cut)]
+        return [tag for tag, true in notes if true and tag not in have]
+
+    def whole(self, key: Key, value: Any) -> Any:
+        for part in key[1:]:
+            if isinstance(part, str) and part in self.names and gives_away(part, value):
+                return self._masked(value)
+        self.left = self.limit
+        return self.value(value)
+
+    def field(self, name: str, value: Any) -> Any:
+        if name in self.names and gives_away(name, value):
+            return self._masked(value)
+        return self.value(value)
+
+    def _masked(self, value: Any) -> str:
+        self.redacted = True
+        if isinstance(value, str) and len(value) >= SHORTEST_TAINT:
+            self.tainted.append(value)
+        return MARK
+
+    def text(self, text: str) -> str:
+        """Masked first and cut afterwards: half a secret at the edge would not be recognised."""
+        kept = self.sentence(text)
+        self.left -= len(kept) + 2
+        if self.left >= 0:
+            return kept
+        self.cut = True
+        return f"{kept[: max(0, len(kept) + self.left)]}{CUT}{len(kept)} characters]"
+
+    def sentence(self, text: str) -> str:
+        kept = self.redactor.text(text)
+        self.redacted = self.redacted or kept is not text
+        return kept
+
+    def name(self, name: str) -> str:
+        return self.sentence(name)
+
+    def leaf(self, value: Any) -> Any:
+        """A secret made of digits may have become a number on its way."""
+        self.left -= 8
+        if self.redactor.numbers and isinstance(value, int | float | BigInt):
+            number = int(value) if isinstance(value, float) and value.is_integer() else value
+            if str(number) in self.redactor.numbers:
+                self.redacted = True
+                return MARK
+        return value
+
+    def fields(self, tree: dict[str, Any]) -> dict[str, Any]:
+        changed: dict[str, Any] = {}
+        same = True
+        for name, value in tree.items():
+            if self.left <= 0:
+                self.cut = True
+                return {**changed, f"{CUT}{len(tree) - len(changed)} more fields]": None}
+            self.left -= len(name)
+            new_name, new = self.name(name), self.field(name, value)
+            same = same and new is value and new_name is name
+            changed[new_name] = new
+        return tree if same else changed
+
+    def items(self, items: list[Any]) -> list[Any]:
+        changed: list[Any] = []
+        same = True
+        for value in items:
+            if self.left <= 0:
+                self.cut = True
+                return [*changed, f"{CUT}{len(items) - len(changed)} more items]"]
+            new = self.value(value)
+            same = same and new is value
+            changed.append(new)
+        return items if same else changed
