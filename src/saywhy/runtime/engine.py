@@ -30,6 +30,7 @@ from saywhy.models.callback import provider_of
 from saywhy.models.provider import Provider
 from saywhy.runtime import held as holding
 from saywhy.runtime.agents.hosted import Hosted, hosted_agents
+from saywhy.runtime.asked import Asking
 from saywhy.runtime.choices import (
     callables,
     can_offer,
@@ -77,7 +78,7 @@ Definitions = str | Path | Mapping[str, Any] | Sequence[Any] | None
 """Flows or tools: a list, `{"flows": […]}`, a path of a file, or a list of paths."""
 
 
-class Engine(Deciding, Detecting, Timing, Reporting, Watched):
+class Engine(Asking, Deciding, Detecting, Timing, Reporting, Watched):
     """Runs conversations written as flows.
 
     `flows` and `tools` are definitions or paths of files; `functions` are the approved functions

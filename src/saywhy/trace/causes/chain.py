@@ -66,11 +66,25 @@ class Cause(msgspec.Struct, omit_defaults=True):
     """What else is to be said: the conditions that a decision found false."""
     marks: tuple[str, ...] = ()
     """Why this link is less than certain."""
+    ref: str = ""
+    """Its name: `message:3`, `step:Pay/ask-amount`; see `causes.ref`. Several causes may share one:
+    a step that ran twice."""
+    also: tuple[str, ...] = ()
+    """Other names it goes by: the variable of a value that is called by its step."""
+    score: float = 0
+    """How likely it is the one looked for; set by `Chain.ranked`."""
+    ranked_for: tuple[str, ...] = ()
+    """What speaks for it; set by `Chain.ranked`."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names it goes by."""
+        return (self.ref, *self.also) if self.ref else self.also
 
     def to_json(self) -> dict[str, Any]:
         """The cause as plain data; what is empty is left out."""
         data: dict[str, Any] = {"id": self.id, "kind": self.kind, "sentence": self.sentence}
-        for field in ("root", "commit", "turn", "flow", "step", "name"):
+        for field in ("ref", "root", "commit", "turn", "flow", "step", "name"):
             if getattr(self, field):
                 data[field] = getattr(self, field)
         if self.name or self.value is not UNDEFINED:
@@ -83,8 +97,11 @@ class Cause(msgspec.Struct, omit_defaults=True):
             data["place"] = _place(self.place)
         if self.details:
             data["details"] = list(self.details)
-        if self.marks:
-            data["marks"] = list(self.marks)
+        for field in ("marks", "also", "ranked_for"):
+            if getattr(self, field):
+                data[field] = list(getattr(self, field))
+        if self.score:
+            data["score"] = self.score
         return data
 
 
@@ -117,6 +134,17 @@ class Chain(msgspec.Struct):
         return [cause for cause in self.causes if cause.root]
 
     @property
+    def ranked(self) -> list[Cause]:
+        """The causes without the target, likeliest first; each gets its score and its reasons."""
+        from saywhy.trace.causes.ranking import ranked
+
+        return ranked(self)
+
+    def find(self, ref: str) -> list[Cause]:
+        """The causes that go by a name, nearest first."""
+        return [cause for cause in self.causes if ref in cause.names]
+
+    @property
     def marks(self) -> list[str]:
         """All that makes the chain less than certain, each once."""
         return list(dict.fromkeys(mark for cause in self.causes for mark in cause.marks))
@@ -134,11 +162,13 @@ class Chain(msgspec.Struct):
             | ({"name": name_of(link.key)} if link.key else {})
             for link in self.links
         ]
+        ranked = [cause.id for cause in self.ranked]
         return {
             "target": 0,
             "causes": [cause.to_json() for cause in self.causes],
             "links": links,
             "roots": [cause.id for cause in self.roots],
+            "ranked": ranked,
             "marks": self.marks,
             "left_out": self.left_out,
         }

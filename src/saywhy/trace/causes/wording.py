@@ -18,6 +18,14 @@ from saywhy.trace.causes.decided import arguments_in, word_of
 from saywhy.trace.causes.forms import read_from
 from saywhy.trace.causes.intents import filled_text, found_by_model, model_text, routing_details
 from saywhy.trace.causes.origin import How, Origin, message_of
+from saywhy.trace.causes.ref import (
+    answer_ref,
+    decision_ref,
+    step_path,
+    step_ref,
+    unwritten_ref,
+    variable_refs,
+)
 from saywhy.trace.causes.refusals import place_of_rule, refusal_text, refusals
 from saywhy.trace.causes.silent import silence_in, silence_text
 from saywhy.trace.rebuild import DOUBTS, Found, doubt_in
@@ -78,7 +86,7 @@ def step(trace: Trace, commit: Commit) -> Cause:
     node = trace.node_of(commit)
     failed = f" failed: {commit.error}" if commit.error else ""
     sentence = f"{step_of_flow(commit, node)}{failed} (turn {commit.turn})"
-    return Cause(0, "target", sentence, **_at(trace, commit))
+    return Cause(0, "target", sentence, ref=step_ref(trace, commit), **_at(trace, commit))
 
 
 def said(trace: Trace, commit: Commit, text: str, *, alone: bool) -> Cause:
@@ -86,6 +94,7 @@ def said(trace: Trace, commit: Commit, text: str, *, alone: bool) -> Cause:
     node = trace.node_of(commit)
     begin = "" if alone else f"{quoted(text)} was "
     cause = Cause(0, "said", f"{begin}{_how_said(commit, node)}", value=text, **_at(trace, commit))
+    cause.ref = step_ref(trace, commit)
     cause.details = _warned(commit)
     if commit.flow in OWN or commit.phase == "closed":
         cause.root = "phrase"
@@ -144,9 +153,10 @@ def phrase(text: str, *, alone: bool, missing: bool = False) -> Cause:
     if missing:
         mark = "the step that said it is not part of this record"
         sentence = f"{begin}said by a step that is not recorded"
-        return Cause(0, "said", sentence, "unrecorded", value=text, marks=(mark,))
+        ref = "unrecorded:reply"
+        return Cause(0, "said", sentence, "unrecorded", value=text, marks=(mark,), ref=ref)
     sentence = f"{begin}said by the engine: one of its own phrases"
-    return Cause(0, "said", sentence, "phrase", value=text)
+    return Cause(0, "said", sentence, "phrase", value=text, ref="phrase:guidance")
 
 
 # ------------------------------------------------------------------ values
@@ -157,6 +167,8 @@ def value(trace: Trace, key: Key, commit: Commit, found: Found, origin: Origin) 
     name = name_of(key)
     cause = Cause(0, "value", "", name=name, value=found.value, **_at(trace, commit))
     cause.sentence = _how_written(trace, key, commit, found, origin)
+    cause.ref, *also = variable_refs(trace, key, commit, origin.how)
+    cause.also = tuple(also)
     cause.root = _ROOTS.get(origin.how, "")
     cause.details = (*read_from(commit, key), *causes_in(commit, key), *_warned(commit))
     replaced = replaced_in(trace, commit, key)
@@ -274,7 +286,8 @@ def unwritten(trace: Trace, key: Key) -> Cause:
     else:
         sentence = f"{name} was never set"
     marks = (f"{name}: the record begins too late",) if root == "unrecorded" else ()
-    return Cause(0, "value", sentence, root, name=name, marks=marks)
+    ref = unwritten_ref(key, root)
+    return Cause(0, "value", sentence, root, name=name, marks=marks, ref=ref)
 
 
 # ------------------------------------------------------------------ answers from outside
@@ -282,18 +295,20 @@ def unwritten(trace: Trace, key: Key) -> Cause:
 
 def words(message: Message | None, number: int) -> Cause:
     """What the user said."""
+    ref = f"message:{number}"
     if message is None:
         mark = f"message {number} is not part of this record"
-        return Cause(0, "answer", "the user's words", "words", marks=(mark,))
+        return Cause(0, "answer", "the user's words", "words", marks=(mark,), ref=ref)
     sentence = f"the user said in turn {message.turn}: {quoted(message.text)}"
-    return Cause(0, "answer", sentence, "words", turn=message.turn, value=message.text)
+    return Cause(0, "answer", sentence, "words", turn=message.turn, value=message.text, ref=ref)
 
 
 def silence(trace: Trace, commit: Commit) -> Cause:
     """That the time for an answer was over."""
     step = step_of_flow(commit, trace.node_of(commit))
     sentence = f"{silence_text(silence_in(commit) or {})}: the timeout of {step}"
-    return Cause(0, "decision", sentence, "timer", **_at(trace, commit))
+    ref = f"timer:{step_path(trace, commit)}"
+    return Cause(0, "decision", sentence, "timer", ref=ref, **_at(trace, commit))
 
 
 def answer(trace: Trace, commit: Commit) -> Cause:
@@ -305,6 +320,7 @@ def answer(trace: Trace, commit: Commit) -> Cause:
     told = model_text(commit) if root == "model" else f"{_tool_call(trace, commit)} {gave}"
     doubt = doubt_in(answered.value)
     cause = Cause(0, "answer", told, root, value=answered.value, **_at(trace, commit))
+    cause.ref = answer_ref(commit)
     if doubt:
         cause.marks = (*cause.marks, f"result of {answered.name}: {DOUBTS[doubt]}")
     return cause
@@ -317,14 +333,17 @@ def from_memory(answered: Answered) -> str:
 
 def carried(trace: Trace, commit: Commit) -> Cause:
     """What an agent had carried out for it came back with this step."""
-    return Cause(0, "answer", f"{carried_text(commit)} gave it", **_at(trace, commit))
+    sentence = f"{carried_text(commit)} gave it"
+    return Cause(0, "answer", sentence, ref=step_ref(trace, commit), **_at(trace, commit))
 
 
 def function(trace: Trace, commit: Commit, call: FunctionCall) -> Cause:
     """The result of an approved function."""
     gave = f"raised: {call.error}" if call.error else f"gave {brief(call.value)}"
     sentence = f"function {call_text(call.name, call.args)} {gave}"
-    return Cause(0, "answer", sentence, "function", value=call.value, **_at(trace, commit))
+    cause = Cause(0, "answer", sentence, "function", value=call.value, **_at(trace, commit))
+    cause.ref = f"function:{call.name}"
+    return cause
 
 
 # ------------------------------------------------------------------ control
@@ -333,7 +352,7 @@ def function(trace: Trace, commit: Commit, call: FunctionCall) -> Cause:
 def decision(trace: Trace, commit: Commit) -> Cause:
     """A decision with the values it looked at, or a failure that led elsewhere."""
     node = trace.node_of(commit)
-    cause = Cause(0, "decision", "", **_at(trace, commit))
+    cause = Cause(0, "decision", "", ref=decision_ref(trace, commit), **_at(trace, commit))
     if commit.decision is None or refusals(commit):
         cause.sentence = f"{step_of_flow(commit, node)} failed: {failure_of(commit)}"
         return cause
@@ -361,6 +380,7 @@ def refusal(trace: Trace, commit: Commit, rule: Condition) -> Cause:
     """A rule that refused what was entered."""
     cause = Cause(0, "decision", refusal_text(rule), read=rule.read, **_at(trace, commit))
     cause.place = place_of_rule(trace, commit, rule)
+    cause.ref = decision_ref(trace, commit)
     doubt = doubt_in([value for _, value in rule.read])
     if doubt:
         cause.marks = (*cause.marks, f"{name_of(rule.read[0][0])}: {DOUBTS[doubt]}")
@@ -416,6 +436,7 @@ def failure_of(commit: Commit) -> str:
 def start(trace: Trace, opener: Commit, flow: str) -> Cause:
     """What opened a flow."""
     cause = Cause(0, "start", _how_started(trace, opener, flow), **_at(trace, opener))
+    cause.ref = f"flow:{flow}"
     if opener.flow == ROUTING and opener.kind == "start":
         cause.root = "host"
     return cause

@@ -1,0 +1,31 @@
+"""What an engine tells of a conversation that is over or goes on: why, why not, what changed.
+
+Each method loads the record and hands over to the module that answers; nothing of a conversation is
+changed by being asked about.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from saywhy.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from saywhy.runtime.session import Session
+    from saywhy.trace.causes.chain import Chain
+    from saywhy.trace.causes.why import Target
+
+
+class Asking:
+    """The part of an engine that explains its conversations."""
+
+    async def trace(self, of: str | Session) -> Trace:
+        """What was recorded of a conversation; see `Engine.trace`."""
+        raise NotImplementedError
+
+    async def why(self, of: str | Session, target: Target | None = None) -> Chain:
+        """What caused the newest reply of a conversation, or another target of `why`.
+
+        Raises `UnknownSession`, and `CallerError` where the record holds nothing like the target.
+        """
+        return (await self.trace(of)).why(target)
