@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from saywhy.errors import CallerError, ModelError, OutsideError
-from saywhy.models.provider import ModelReply, ToolCallPiece, question, reply_of
+from saywhy.models.chat import assistant_message, tool_message, user_message
+from saywhy.models.provider import Ask, ModelReply, ToolCallPiece, question, reply_of
 from saywhy.models.scripted import ScriptedModel
 from saywhy.testing import FakeClock
 from saywhy.values import freeze
@@ -151,3 +152,69 @@ async def test_what_goes_wrong_may_do_so_midway() -> None:
         async with asyncio.timeout(0.01):
             await reply_of(model, question("chat", "", ""), listen)
     assert heard == ["Hel", "lo", "!"]
+
+
+def handed(model: ScriptedModel, ask: Ask) -> str:
+    return asyncio.run(reply_of(model, ask)).text
+
+
+def test_a_rule_answers_whatever_has_its_texts_and_stays() -> None:
+    """The same model, handed a piece less, answers otherwise."""
+    rules = [{"when": ["Be kind", "lost"], "reply": "So sorry!"}, {"when": {}, "reply": "Lost."}]
+    model = ScriptedModel(rules)
+    told = [user_message("Where is it?"), tool_message('{"state":"lost"}', "c1")]
+    for _ in range(2):
+        assert handed(model, Ask("chat", "Be kind.", told)) == "So sorry!"
+        assert handed(model, Ask("chat", "Be brief.", told)) == "Lost."
+    assert model.left == 0
+
+
+def test_a_rule_looks_at_one_part_of_the_request() -> None:
+    """Each place by its name; `lacks` wants texts to stand nowhere."""
+    call = {"id": "c1", "name": "track", "arguments": {"parcel": "7"}}
+    tools = [{"name": "find", "description": "Finds a parcel", "input_schema": {}}]
+    told = [user_message("old words"), assistant_message("", [call]), tool_message("held", "c1")]
+    ask = Ask("chat", "Be kind.", told, tools)
+    for condition, fits in [
+        ({"system": "kind"}, True),
+        ({"system": "held"}, False),
+        ({"messages": 'track({"parcel":"7"})'}, True),
+        ({"last": "held"}, True),
+        ({"last": "old"}, False),
+        ({"user": "old words"}, True),
+        ({"tools": "Finds a parcel"}, True),
+        ({"anywhere": ["kind", "held", "Finds"]}, True),
+        ({"lacks": ["Be rude", "lost"]}, True),
+        ({"lacks": ["Be rude", "held"]}, False),
+    ]:
+        model = ScriptedModel([{"when": condition, "reply": "yes"}, {"reply": "no"}])
+        assert handed(model, ask) == ("yes" if fits else "no"), condition
+
+
+def test_rules_that_do_not_hold_are_told() -> None:
+    """Where nothing answers, the error says that there were rules for it."""
+    model = ScriptedModel([{"when": "kind", "reply": "yes"}, {"for": "voice", "reply": "no"}])
+    with pytest.raises(
+        OutsideError,
+        match=r"left for chat; those left are for voice; 1 with a when that does not hold$",
+    ):
+        handed(model, Ask("chat", "Be brief."))
+
+
+@pytest.mark.parametrize(
+    ("condition", "message", "hint"),
+    [
+        ({"systen": "x"}, 'looks with when at the unknown "systen"', 'did you mean "system"?'),
+        ("", 'has a when whose "anywhere" is no text', '"when": "Be kind"'),
+        ({"last": 7}, 'has a when whose "last" is no text and no list', '"when": "Be kind"'),
+        ([], 'has a when whose "anywhere" is no text', '"when": "Be kind"'),
+    ],
+)
+def test_a_rule_that_can_never_be_looked_for_is_refused(
+    condition: Any, message: str, hint: str
+) -> None:
+    """A misspelt place would make a rule that holds for everything."""
+    with pytest.raises(CallerError) as caught:
+        ScriptedModel([{"when": condition, "reply": "x"}])
+    assert f"entry 0 of the model's script {message}" in str(caught.value)
+    assert hint in (caught.value.hint or "")

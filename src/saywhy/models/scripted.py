@@ -10,6 +10,7 @@ from typing import Any, Final, Self, get_args
 
 from saywhy.clock import Clock, SystemClock
 from saywhy.errors import CallerError, ModelError, ModelErrorCode, did_you_mean
+from saywhy.models import looking
 from saywhy.models.provider import (
     Ask,
     Piece,
@@ -24,7 +25,7 @@ from saywhy.values import dumps, freeze, thaw
 
 KEYS: Final = frozenset(
     {
-        *("for", "reply", "chunks", "thinking", "tool_calls"),
+        *("for", "when", "reply", "chunks", "thinking", "tool_calls"),
         *("usage", "model", "finish_reason"),
         *("delay_ms", "raise", "code", "retry_after", "hang", "cut"),
     }
@@ -45,6 +46,10 @@ class ScriptedModel:
     (and `code`, `retry_after` seconds), and perhaps `"delay_ms"`. Each question takes the first
     entry nobody took yet whose `for` is its task, or that has none; an object is given as JSON
     text. Where none is left it raises `ModelError`, as a model would that cannot be reached.
+
+    An entry with `when` is a rule: it answers every question in which those texts stand, as often
+    as it is asked, where no entry before it answers. So a request with a piece less may get
+    another answer.
 
     Beside or in place of `reply` stand `tool_calls`, `thinking`, `usage`, `model` and
     `finish_reason`. `chunks`, a list of texts, is a reply that comes piece by piece; what follows
@@ -82,8 +87,8 @@ class ScriptedModel:
 
     @property
     def left(self) -> int:
-        """How many answers nobody has asked for yet."""
-        return len(self._left)
+        """How many answers nobody has asked for yet. Rules do not count: they stay."""
+        return sum("when" not in entry for entry in self._left)
 
     async def ask(self, ask: Ask) -> AsyncGenerator[Piece, None]:
         """The next answer for this task."""
@@ -106,12 +111,11 @@ class ScriptedModel:
 
     def _take(self, ask: Ask) -> dict[str, Any]:
         self.asked.append(ask)
-        entry = next((one for one in self._left if one.get("for", ask.task) == ask.task), None)
+        entry = next((one for one in self._left if _fits(one, ask)), None)
         if entry is None:
-            others = ", ".join(dict.fromkeys(str(one["for"]) for one in self._left))
-            left = f"; those left are for {others}" if others else ""
-            raise ModelError(f"the script of the model has no answer left for {ask.task}{left}")
-        self._left.remove(entry)
+            raise ModelError(_none_left(self._left, ask.task))
+        if "when" not in entry:
+            self._left.remove(entry)
         return entry
 
     def _said(self, entry: Mapping[str, Any]) -> Iterator[Piece]:
@@ -130,6 +134,21 @@ class ScriptedModel:
         usage = entry.get("usage")
         if usage:
             yield UsagePiece(usage.get("input_tokens", 0), usage.get("output_tokens", 0))
+
+
+def _fits(entry: Mapping[str, Any], ask: Ask) -> bool:
+    if entry.get("for", ask.task) != ask.task:
+        return False
+    return "when" not in entry or looking.holds(entry["when"], ask)
+
+
+def _none_left(entries: Sequence[Mapping[str, Any]], task: str) -> str:
+    """Why nothing answers: other tasks, or rules that want something else in the request."""
+    others = ", ".join(dict.fromkeys(str(one["for"]) for one in entries if "for" in one))
+    left = f"; those left are for {others}" if others else ""
+    rules = sum(one.get("for", task) == task for one in entries)
+    unmet = f"; {rules} with a when that does not hold" if rules else ""
+    return f"the script of the model has no answer left for {task}{left}{unmet}"
 
 
 # ------------------------------------------------------------------ checking
@@ -160,6 +179,8 @@ def _problem(entry: Mapping[str, Any]) -> tuple[str, str] | None:
         return "needs either reply or raise", _EXAMPLE
     if "reply" in entry and "chunks" in entry:
         return "has reply and chunks", "chunks are a reply in pieces: leave one of them out"
+    if "when" in entry and (wrong := looking.problem_of(entry["when"])):
+        return wrong
     if len(ends) > 1:
         return f"has {ends[0]} and {ends[1]}", "a call goes wrong in one way only"
     return _misshapen(entry)
