@@ -65,6 +65,9 @@ class FunctionCall(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     args: Any = None
     value: Any = None
     error: str = ""
+    error_name: str = "Error"
+    after: Any = None
+    """The arguments after the call, where the function changed one of them."""
 
 
 class Asked(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -84,6 +87,7 @@ class Answered(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     value: Any = None
     error: str = ""
     facts: dict[str, Any] = {}
+    error_name: str = "Error"
 
 
 class Commit(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -119,5 +123,6 @@ class Commit(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     facts: dict[str, Any] = {}
     """What a language adds: how a frame ended, its outcome, its transaction."""
     tags: tuple[str, ...] = ()
-    secrets: tuple[str, ...] = ()
-    """Texts that this step learnt to be sensitive. Taken out by `trace.record`, never kept."""
+    secrets: tuple[str | tuple[str, str], ...] = ()
+    """Texts that this step learnt to be sensitive, or a text it said and how that is to be shown.
+    Taken out by `trace.record`, never kept."""

@@ -108,4 +108,5 @@ def closing_commit(scope: Scope, depth: int) -> Commit:
 def _answered(asked: Need, answer: Answer | None) -> Answered:
     if answer is None:
         return Answered(asked.kind, asked.name)
-    return Answered(asked.kind, asked.name, answer.value, answer.error or "", answer.facts)
+    error, name = answer.error or "", answer.error_name
+    return Answered(asked.kind, asked.name, answer.value, error, answer.facts, name)

@@ -26,6 +26,7 @@ from saywhy.values import (
     FrozenList,
     Key,
     NonFinite,
+    freeze,
     get_path,
     same,
 )
@@ -194,11 +195,15 @@ def _note_reads(scope: Scope, names: FlowNames, found: Evaluated | Raised) -> No
         if key is not None:
             scope.reads.append(key)
     if found.calls:
-        scope.calls += tuple(
-            FunctionCall(call.name, call.args, call.value, call.error or "") for call in found.calls
-        )
+        scope.calls += tuple(map(_recorded, found.calls))
     if isinstance(found, Evaluated) and not found.exact:
         scope.exact = False
+
+
+def _recorded(call: FunctionAnswer) -> FunctionCall:
+    """A call with all that it takes to answer the same call once more."""
+    after = None if call.args_after is None else freeze(call.args_after, (call.name,))
+    return FunctionCall(call.name, call.args, call.value, call.error or "", call.error_name, after)
 
 
 def _stage_changes(scope: Scope, names: FlowNames, found: Evaluated) -> None:

@@ -106,12 +106,14 @@ class Router(msgspec.Struct, frozen=True, eq=False):
     def receive(self, node: Node, scope: Scope) -> Outcome:
         """Note the words, the host's changes to cargo, and where the message goes first."""
         received = scope.kept("received")
+        if received.get("host"):
+            scope.facts["host"] = received["host"]
         if received.get("decision"):
             return Goto("decide")
         if received.get("timer") is not None:
             return Goto("due")
         message = received["message"]
-        scope.facts = {"message": message}
+        scope.facts["message"] = message
         text = received["text"]
         scope.replace(("turn", "text"), text, [Op("set", ("input", str(message)), text)])
         scope.replace(("turn", "message"), message, [])

@@ -49,12 +49,15 @@ async def call_for(run: TurnRun, need: Need, *, resumed: bool) -> Answer:
     )
     if made.to_approve is not None:
         frame.data["salt"] = secrets.token_hex(8)
-    if made.to_approve is not None or made.may_have_happened:
+    is_open = made.to_approve is not None or made.may_have_happened
+    if is_open:
         frame.data["key"] = key  # it outlives the turn
     tool = world.tools.find(need.name)
     for warning in machinery.diagnose(tool, made):
         machinery.warn(run.masked(warning))
     answer = answer_of(made)
+    if is_open:
+        answer.facts["open"] = key  # whoever runs the turn once more must not make another one
     audit = audit_record(tool, context, need.args, made, machinery.clock.now()) if tool else None
     if audit is not None:
         answer.facts["audit"] = audit

@@ -35,6 +35,7 @@ from saywhy.runtime.entry import Entry
 from saywhy.runtime.functions import answer_function
 from saywhy.runtime.known import begin_known
 from saywhy.runtime.machinery import Journal, Machinery, NoJournal
+from saywhy.runtime.remembered import end_turn
 from saywhy.runtime.retold import with_conversation
 from saywhy.runtime.said import Said
 from saywhy.runtime.session import KEPT_COMMITS, KEPT_IN_MEMORY, Session
@@ -47,6 +48,9 @@ __all__ = ["Journal", "Machinery", "NoJournal", "TurnRun"]
 
 T = TypeVar("T")
 
+TOLD: Final = "told"
+"""What of the session is on record as the host's word, for the next turn to compare with."""
+_NOBODY_SAID: Final = FrozenDict({"language": None, "authenticated": False})
 RESTING: Final = frozenset({"user", *outside.KINDS})
 """What a turn ends at: only people can give it."""
 
@@ -112,6 +116,7 @@ class TurnRun:
             "start": entry.start,
             "chat": self._chat(),
         }
+        self._note_facts(received)
         if entry.decision:
             received["decision"] = entry.decision
         if entry.timer is not None:
@@ -148,6 +153,18 @@ class TurnRun:
             self.session.language = entry.language
         if entry.authenticated is not None:
             self.session.authenticated = entry.authenticated
+
+    def _note_facts(self, received: dict[str, Any]) -> None:
+        """Have what the host says of the session put on record, where it says something new."""
+        session, facts = self.session, self.session.state.scopes["session"]
+        usual = session.language == self.machinery.world.language
+        language = None if usual else session.language
+        told = {"language": language, "authenticated": session.authenticated}
+        before = facts.get(TOLD) or _NOBODY_SAID
+        new = {name: fact for name, fact in told.items() if fact != before[name]}
+        if new:
+            received["host"] = new
+            facts[TOLD] = FrozenDict(told)
 
     def _begin(self) -> None:
         """Reset what describes one turn only. spec: flow-engine 8.2"""
@@ -426,6 +443,8 @@ class TurnRun:
         note_due(self.machinery.charts, self.flow, now, usual_ms)
         if not self.flow.frames:
             self.said.forget()
+        if self.recorder.redactor.taint is not None:
+            end_turn(self.recorder.redactor, session)
         session.commits = _newest([*session.commits, *self.recorder.kept], KEPT_COMMITS)
         session.messages = _newest(session.messages, KEPT_IN_MEMORY)
 

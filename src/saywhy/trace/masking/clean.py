@@ -46,8 +46,9 @@ def is_clean(commit: Commit, names: SensitiveNames, limit: int) -> bool:
         if answered.facts and _left(answered.facts, names, limit) < 0:
             return False
     for call in commit.calls:
-        if _left(call.args, names, limit) < 0 or _left(call.value, names, limit) < 0:
-            return False
+        for value in (call.args, call.value, call.after):
+            if _left(value, names, limit) < 0:
+                return False
     return not commit.facts or _left(commit.facts, names, limit) >= 0
 
 

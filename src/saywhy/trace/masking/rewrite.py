@@ -164,10 +164,15 @@ class Rewriter:
 
     def _call(self, call: FunctionCall) -> FunctionCall:
         args, value = self.whole((), call.args), self.whole((), call.value)
-        error = self.sentence(call.error)
-        if args is call.args and value is call.value and error is call.error:
+        error, after = self.sentence(call.error), self.whole((), call.after)
+        if (
+            args is call.args
+            and value is call.value
+            and error is call.error
+            and after is call.after
+        ):
             return call
-        return msgspec.structs.replace(call, args=args, value=value, error=error)
+        return msgspec.structs.replace(call, args=args, value=value, error=error, after=after)
 
 
 def _is(one: object, other: object) -> bool:
