@@ -406,7 +406,8 @@ class Builder(Script):
     """A chart being written.
 
     `state` (a TypedDict, dataclass or other annotated class) names the variables; with `strict`
-    no others may be written.
+    no others may be written. `own` names variables that only keep the chart going, each with what
+    stands behind it, or ""; explanations pass over them.
     """
 
     def __init__(
@@ -417,8 +418,10 @@ class Builder(Script):
         describe: str = "",
         state: type[Any] | None = None,
         strict: bool = False,
+        own: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()
+        self.own = own or {}
         self.name = name
         self.id = id or name
         self.describe = describe
@@ -450,4 +453,6 @@ class Builder(Script):
                     name for kind in kinds for name in getattr(kind, "__annotations__", ())
                 )
             )
+        if self.own:
+            meta["own"] = dict(self.own)
         return meta

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from saywhy.agent.instructions.agent_rule import AgentInstruction
 from saywhy.agent.instructions.book import RuleBook
+from saywhy.agent.own import OWN
 from saywhy.chart.build import Builder
 from saywhy.chart.built import Built
 from saywhy.chart.view import Sight, args_of, sight_of
@@ -42,7 +43,7 @@ def build_instructions_to_llm_subflow(instructions: Iterable[AgentInstruction]) 
 
 def subflow_of(book: RuleBook, *, id: str = MOUNT) -> Built:
     """The same for a book that the loop has already, under an id of its own."""
-    chart = Builder("InstructionsToLLM", id=id, describe="Which instructions are active")
+    chart = Builder("InstructionsToLLM", id=id, describe="Which instructions are active", own=OWN)
 
     def evaluate(s: Any) -> None:
         """Judge each instruction of the agent by the decision."""
@@ -55,6 +56,8 @@ def subflow_of(book: RuleBook, *, id: str = MOUNT) -> Built:
                 sight.scope.touch((*root, *look.key))
         if result.log:
             sight.scope.facts["instructions"] = [one.to_value() for one in result.log]
+        if result.prompt_injections:  # whose text each of them is
+            sight.scope.facts["prompts"] = [one.id for one in result.matched if one.prompt]
         s.promptInjections = list(result.prompt_injections)
         s.toolInjections = book.descriptions_of(result)
         s.responseRules = book.rule_names_of(result)

@@ -14,6 +14,7 @@ from saywhy.agent.loop.calls import StrictFollowUpResult, ToolCalls
 from saywhy.agent.loop.config import AgentLoopConfig, AgentLoopSeedOptions, AgentPattern
 from saywhy.agent.loop.parts import MOST_PASSES, Parts
 from saywhy.agent.loop.slots import PROMPT
+from saywhy.agent.own import OWN
 from saywhy.chart.build import Builder, Script
 from saywhy.chart.built import Built
 from saywhy.chart.model import Chart
@@ -76,7 +77,7 @@ def build_agent_loop(
     """
     config.check()
     parts = Parts(config, seed or AgentLoopSeedOptions())
-    chart = Builder(config.name, id=config.chart_id, describe="An agent in a loop")
+    chart = Builder(config.name, id=config.chart_id, describe="An agent in a loop", own=OWN)
     parts.seed(chart)
     has_instructions = parts.instructions(chart, INSTRUCTIONS)
     parts.mount_slots(chart)

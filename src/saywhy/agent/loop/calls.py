@@ -161,6 +161,9 @@ class ToolCalls:
         code = reply.error.get("code") if reply.error else None
         if code:
             made["code"] = code
+        suppressed = self.box.suppressed(call["name"])
+        if suppressed:
+            made["suppressed"] = suppressed
         tell(s, "calls", made)
         show = listener(s)
         if show is not None:

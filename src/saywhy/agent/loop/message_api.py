@@ -20,6 +20,7 @@ from saywhy.agent.loop.finishing import answer_stage
 from saywhy.agent.loop.parts import Parts
 from saywhy.agent.loop.slots import MESSAGES, PROMPT, SLOTS
 from saywhy.agent.loop.structure import replay
+from saywhy.agent.own import OWN
 from saywhy.chart.build import Builder, Script
 from saywhy.chart.built import Built
 from saywhy.errors import CallerError, did_you_mean
@@ -51,7 +52,9 @@ def build_message_api_chart(
     config = _config(config, model, fields)
     config.check()
     parts = Parts(config, seed or AgentLoopSeedOptions())
-    chart = Builder(config.name, id=config.chart_id, describe="A model and what it is handed")
+    chart = Builder(
+        config.name, id=config.chart_id, describe="A model and what it is handed", own=OWN
+    )
     parts.seed(chart)
     if agent if agent is not None else _loops(config):
         _agent(parts, chart)

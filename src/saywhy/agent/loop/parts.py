@@ -20,6 +20,7 @@ from saywhy.agent.loop.routing import FINAL, TOOLS, decide_route, own_route
 from saywhy.agent.loop.seeding import Seeding
 from saywhy.agent.loop.slots import slots_of
 from saywhy.agent.loop.toolbox import Toolbox
+from saywhy.agent.own import OWN
 from saywhy.agent.receipts.minters import Minters
 from saywhy.chart.build import Builder, Choice, Script
 from saywhy.chart.built import Built
@@ -68,7 +69,7 @@ class Parts:
     def mount_slots(self, chart: Script) -> None:
         """The slots, one after the other, each a sub-chart."""
         for slot in self.slots.values():
-            inner = Builder(slot.name, id=f"{self.config.chart_id}/{slot.id}")
+            inner = Builder(slot.name, id=f"{self.config.chart_id}/{slot.id}", own=OWN)
             slot.fill(inner)
             chart.mount(inner, id=slot.id, name=slot.name, over=True, outputs=slot.outputs)
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from saywhy.agent.loop.approving import APPROVAL
 from saywhy.agent.loop.calls import Asks, Call, ToolCalls, latency_of, reply_from
 from saywhy.agent.loop.state import EMPTY, append, glance, look, write
+from saywhy.agent.own import OWN
 from saywhy.agent.tool_reply import ToolReply, failed
 from saywhy.agent.tools import AgentTool
 from saywhy.chart.brought import Answers
@@ -42,7 +43,7 @@ def build_tool_calls(
     calls: ToolCalls, answers: Answers | None, *, concurrency: int = 1, id: str = MOUNT
 ) -> Built:
     """The sub-chart of a round. It sees the variables of the loop."""
-    chart = Builder("ExecuteTools", id=id, describe="Make the calls of a reply")
+    chart = Builder("ExecuteTools", id=id, describe="Make the calls of a reply", own=OWN)
     add_round(chart, Round(calls, "toolMessages"), answers, STAGE, concurrency=concurrency)
     return chart.build()
 

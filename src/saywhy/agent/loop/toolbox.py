@@ -96,6 +96,14 @@ class Toolbox:
                 self._rules[tool] = known
         return known
 
+    def suppressed(self, name: str) -> list[str]:
+        """Ids of the rules of a tool that an override of this agent takes away, or out of use."""
+        tool, override = self.registry.get(name), self._overrides.get(name)
+        if tool is None or override is None:
+            return []
+        kept = {rule.id for rule in self.rules_of(tool)}
+        return [rule.id for rule in tool.instructions if rule.id not in kept]
+
     def agent_rules(self, names: Any) -> tuple[LLMInstruction, ...]:
         """The rules about every tool's results of the instructions that are active."""
         return self.book.rules(names) if names else ()

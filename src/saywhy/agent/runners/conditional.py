@@ -8,6 +8,7 @@ from inspect import iscoroutinefunction
 from typing import Any, Final
 
 from saywhy.agent.loop.state import EMPTY, given, look, write
+from saywhy.agent.own import OWN
 from saywhy.agent.runners.part import CARRIED, Part, begin, finish, gives, id_problems, mount
 from saywhy.agent.slots.context import SlotContext
 from saywhy.chart.build import Builder
@@ -57,7 +58,7 @@ def conditional_problems(cases: Sequence[Case]) -> Iterator[Problem]:
 
 def conditional_chart(cases: Sequence[Case], *, name: str, id: str) -> Built:
     """The chart of a choice."""
-    chart = Builder(name, id=id, describe="Runs what the first true condition says")
+    chart = Builder(name, id=id, describe="Runs what the first true condition says", own=OWN)
     chart.stage(id="seed", name="Seed")(begin(keeps_history=True))
     choice = chart.decider(_chooser(cases), id=CHOOSE, name="Choose")
     for case in cases:

@@ -11,6 +11,7 @@ from inspect import Parameter, isawaitable, signature
 from typing import Any, Final
 
 from saywhy.agent.loop.state import given
+from saywhy.agent.own import OWN
 from saywhy.agent.runners.part import MESSAGE, begin, finish
 from saywhy.agent.tool_reply import content_of
 from saywhy.agent.tools import ASK_HUMAN
@@ -31,7 +32,7 @@ def outside_chart(runner: Any, *, name: str, id: str) -> Built:
     """The chart of a runner that brings none."""
     run = getattr(runner, "run", None) or runner
     resume = getattr(runner, "resume", None)
-    chart = Builder(name, id=id, describe="Runs what brings no chart of its own")
+    chart = Builder(name, id=id, describe="Runs what brings no chart of its own", own=OWN)
     chart.stage(id="seed", name="Seed")(begin())
 
     async def first(s: Any) -> Need | None:

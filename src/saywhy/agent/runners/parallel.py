@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from saywhy.agent.loop.state import append, look, write
+from saywhy.agent.own import OWN
 from saywhy.agent.runners.part import (
     Part,
     added,
@@ -74,7 +75,7 @@ def parallel_problems(parts: Sequence[Part]) -> Iterator[Problem]:
 
 def parallel_chart(parts: Sequence[Part], merge: Merging | Part, *, name: str, id: str) -> Built:
     """The chart of branches side by side, merged by a function or by another runner."""
-    chart = Builder(name, id=id, describe="All are given the same words, side by side")
+    chart = Builder(name, id=id, describe="All are given the same words, side by side", own=OWN)
     chart.stage(id="seed", name="Seed")(begin())
     together = {"branches": Merge.APPEND, "loopCount": added}
     fork = chart.fork(FORK, merge=together, name="Branches")

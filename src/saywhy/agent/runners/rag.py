@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from saywhy.agent.loop.state import look, write
+from saywhy.agent.own import OWN
 from saywhy.agent.runners.part import CONVERSATION, OF_THE_RUN, Part, begin
 from saywhy.agent.slots.injection import context_text
 from saywhy.agent.slots.record import INJECTED
@@ -40,7 +41,7 @@ def rag_chart(
     retriever: Any, limits: Mapping[str, Any], call: Part, *, name: str, id: str
 ) -> Built:
     """The chart of a retrieval and the call that follows it."""
-    chart = Builder(name, id=id, describe="Looks something up, then asks the model")
+    chart = Builder(name, id=id, describe="Looks something up, then asks the model", own=OWN)
     chart.stage(id="seed", name="Seed")(begin())
     describe = "Find what fits the user's words"
     chart.stage(id="retrieve", name="Retrieve", describe=describe)(_retrieve(retriever, limits))

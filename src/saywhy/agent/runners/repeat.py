@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from saywhy.agent.loop.state import look, write
+from saywhy.agent.own import OWN
 from saywhy.agent.runners.part import Part, begin, finish, first_input, gives, mount
 from saywhy.agent.tool_reply import content_of
 from saywhy.chart.build import Builder
@@ -65,7 +66,7 @@ def repeat_chart(
     id: str,
 ) -> Built:
     """The chart of a loop."""
-    chart = Builder(name, id=id, describe="Runs until the answer is good, or often enough")
+    chart = Builder(name, id=id, describe="Runs until the answer is good, or often enough", own=OWN)
     chart.stage(id="seed", name="Seed")(begin())
     mount(chart, part, id, _next_input(following), _outputs)
     choice = chart.decider(_check(until, max_rounds), id=CHECK, name="Check")

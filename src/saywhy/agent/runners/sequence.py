@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from saywhy.agent.loop.state import look
+from saywhy.agent.own import OWN
 from saywhy.agent.runners.part import Part, begin, finish, first_input, gives, id_problems, mount
 from saywhy.chart.build import Builder
 from saywhy.chart.built import Built
@@ -26,7 +27,7 @@ def sequence_problems(parts: Sequence[Part]) -> Iterator[Problem]:
 
 def sequence_chart(parts: Sequence[Part], *, name: str, id: str) -> Built:
     """The chart of a sequence. A step that fails ends it."""
-    chart = Builder(name, id=id, describe="Each is given the answer of the one before")
+    chart = Builder(name, id=id, describe="Each is given the answer of the one before", own=OWN)
     chart.stage(id="seed", name="Seed")(begin())
     for number, part in enumerate(parts):
         message = _answer_before if number else first_input

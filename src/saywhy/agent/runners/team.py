@@ -15,6 +15,7 @@ from saywhy.agent.loop.config import RoutingBranch, RoutingConfig
 from saywhy.agent.loop.history import without_prompts
 from saywhy.agent.loop.routing import FINAL, TOOLS, WANTS
 from saywhy.agent.loop.state import EMPTY, append, given, glance, look, write
+from saywhy.agent.own import OWN
 from saywhy.agent.runners.part import (
     CARRIED,
     COUNTED,
@@ -142,7 +143,7 @@ def team_problems(ids: Sequence[Any], hands: Hands) -> Iterator[Problem]:
 
 def team_chart(parts: Sequence[Part], hands: Hands, *, name: str, id: str) -> Built:
     """The chart of a team: whoever is active talks, until nobody hands over any more."""
-    chart = Builder(name, id=id, describe="Agents that hand the conversation over")
+    chart = Builder(name, id=id, describe="Agents that hand the conversation over", own=OWN)
     known = [part.id for part in parts]
     chart.stage(id="seed", name="Seed")(_seed(known, hands.start))
     choice = chart.decider(_who, id=TALK, name="Talk", describe="Who talks")

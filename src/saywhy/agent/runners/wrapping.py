@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from saywhy.agent.loop.finishing import DONE
 from saywhy.agent.loop.state import glance, look
+from saywhy.agent.own import OWN
 from saywhy.agent.runners.part import CARRIED, CONVERSATION, LOOSE, Part
 from saywhy.chart.build import Builder, Script
 from saywhy.chart.built import Built
@@ -78,7 +79,7 @@ def retry_chart(
     id: str,
 ) -> Built:
     """The chart of a runner that is run again after a failure."""
-    chart = Builder(name, id=id, describe="Runs again after a failure")
+    chart = Builder(name, id=id, describe="Runs again after a failure", own=OWN)
 
     def wait_seconds(attempt: int) -> float:
         return wait_ms(attempt) / 1000
@@ -95,7 +96,7 @@ def fallback_chart(
     primary: Part, fallback: Part, should: Should | None, *, name: str, id: str
 ) -> Built:
     """The chart of a runner and of the one that runs where it fails."""
-    chart = Builder(name, id=id, describe="Runs another one after a failure")
+    chart = Builder(name, id=id, describe="Runs another one after a failure", own=OWN)
 
     def catch(s: Any, error: Exception) -> bool:
         if should is not None and not should(error):
@@ -133,7 +134,7 @@ def breaker_chart(
     id: str,
 ) -> Built:
     """The chart of a runner that is left alone for a while where it keeps failing."""
-    chart = Builder(name, id=id, describe="Is left alone when it keeps failing")
+    chart = Builder(name, id=id, describe="Is left alone when it keeps failing", own=OWN)
 
     def gate(s: Any) -> None:
         """Raises `CircuitOpen` where it is left alone."""

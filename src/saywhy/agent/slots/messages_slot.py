@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
+from saywhy.agent.own import OWN
 from saywhy.agent.slots.accounting import Seen, account, left_out
 from saywhy.agent.slots.composed import (
     MESSAGES_CHARS,
@@ -83,7 +84,9 @@ def messages_slot(
         strategy = sliding_window(WINDOW)
     options = _Options(store, conversation_id, budget_chars, salt)
     made = _Slot(strategy, injections, options)
-    chart = Builder("Messages", id=ID, describe="Chooses what is shown of the conversation.")
+    chart = Builder(
+        "Messages", id=ID, describe="Chooses what is shown of the conversation.", own=OWN
+    )
     if store is not None:
         load = made.load_later if is_async(store.load) else made.load
         chart.stage(id="load-history", name="LoadHistory", describe="Loads what is stored.")(load)

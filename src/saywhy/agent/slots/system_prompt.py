@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+from saywhy.agent.own import OWN
 from saywhy.agent.slots.composed import (
     PROMPT_CHARS,
     SaltOf,
@@ -56,7 +57,7 @@ def system_prompt_slot(
     line, empty ones left out. More than `budget_chars` is warned of.
     """
     made = _Slot(prompt, injections, budget_chars, salt)
-    chart = Builder("SystemPrompt", id=ID, describe="Composes the system prompt.")
+    chart = Builder("SystemPrompt", id=ID, describe="Composes the system prompt.", own=OWN)
     stage = made.resolve_later if made.is_async else made.resolve
     chart.stage(
         id="resolve-prompt", name="ResolvePrompt", describe="Asks the provider for the prompt."

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from saywhy.agent.own import OWN
 from saywhy.agent.slots.composed import (
     SaltOf,
     compose,
@@ -39,7 +40,7 @@ def tools_slot(tools: Any = None, *, salt: SaltOf | None = None) -> Built:
     one name the first counts, so what is injected never takes the place of a tool.
     """
     made = _Slot(tools_of(tools), salt)
-    chart = Builder("Tools", id=ID, describe="Finds out which tools are offered.")
+    chart = Builder("Tools", id=ID, describe="Finds out which tools are offered.", own=OWN)
     stage = made.resolve_later if made.provider.is_async else made.resolve
     chart.stage(
         id="resolve-tools", name="ResolveTools", describe="Asks the provider for the tools."
