@@ -39,7 +39,7 @@ SELECT turn_key, ?, 1, 'tool', 'look', 'repeatable', ?, ?, 'asked', fence, 0, {N
 FROM turn WHERE turn_key = ? AND fence = ? AND status = 'running' ON CONFLICT DO NOTHING"""
 SAVE_CURSOR = """INSERT INTO cursor (session_key, doc) SELECT session_key, ? FROM turn
 WHERE turn_key = ? ON CONFLICT (session_key) DO UPDATE SET doc = excluded.doc"""
-ADD_COMMIT = 'INSERT INTO "commit" (turn_key, seq, doc) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'
+ADD_COMMIT = 'INSERT INTO "commit" (id, doc) VALUES (?, ?) ON CONFLICT DO NOTHING'
 ANSWER = f"""UPDATE step SET status = 'answered', finished = {NOW},
 result = CASE blanked WHEN 0 THEN ? END
 WHERE turn_key = ? AND seq = ? AND status <> 'answered' AND attempt = (
@@ -55,7 +55,7 @@ salt = iif(?, NULL, salt), input = iif(?, NULL, input) WHERE turn_key = ?"""
 DROP_CURSOR = "DELETE FROM cursor WHERE session_key = ?"
 BLANK = """UPDATE step SET args = NULL, result = NULL, blanked = 1,
 status = CASE status WHEN 'asked' THEN 'unknown' ELSE status END WHERE turn_key = ?"""
-ADD_MESSAGE = """INSERT INTO message (session_key, turn_no, seq, doc) VALUES (?, ?, ?, ?)
+ADD_MESSAGE = """INSERT INTO message (id, turn_no, doc) VALUES (?, ?, ?)
 ON CONFLICT DO NOTHING"""
 
 
@@ -167,7 +167,7 @@ def _intent(
     args_hash = blake2b(args, digest_size=16, key=turn.salt).digest()
     db.execute(ASK, (seq, key, args_hash, args, own, turn.fence))
     db.execute(SAVE_CURSOR, (doc, own))
-    db.executemany(ADD_COMMIT, [(own, number, row) for number, row in commits])
+    db.executemany(ADD_COMMIT, [((own << 32) + number, row) for number, row in commits])
     if before is not None:
         db.execute(ANSWER, (before, own, seq - 1, own, seq - 1, turn.fence))
 
@@ -189,5 +189,5 @@ def _finish(
     db.execute(DROP_CURSOR, (key,))
     db.execute(ANSWER, (before, own, 2, own, 2, turn.fence))
     db.execute(BLANK, (own,))
-    db.executemany(ADD_MESSAGE, [(key, last, number, row) for number, row in messages])
-    db.executemany(ADD_COMMIT, [(own, number, row) for number, row in commits])
+    db.executemany(ADD_MESSAGE, [((key << 32) + number, last, row) for number, row in messages])
+    db.executemany(ADD_COMMIT, [((own << 32) + number, row) for number, row in commits])

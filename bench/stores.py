@@ -145,8 +145,9 @@ def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:
     found: dict[str, list[tuple[object, ...]]] = {}
     with closing(sqlite3.connect(path)) as db:
         for (table,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'"):
-            columns = [row[1] for row in db.execute(f'PRAGMA table_info("{table}")')]
-            kept = ", ".join(column for column in columns if column not in passing)
+            columns = [row[1] for row in db.execute(f'PRAGMA table_xinfo("{table}")')]
+            own = passing | {"id"} if table == "commit" else passing  # made of the turn's key
+            kept = ", ".join(column for column in columns if column not in own)
             found[table] = sorted(db.execute(f'SELECT {kept} FROM "{table}"').fetchall(), key=repr)
     return found
 

@@ -121,7 +121,7 @@ def check_conversations(path: Path) -> None:
         numbers.setdefault(name, []).append(turn_no)
     assert all(found == list(range(1, len(found) + 1)) for found in numbers.values())
     messages = rows(
-        path, "SELECT id, seq, turn_no, doc FROM message JOIN session USING (session_key)"
+        path, "SELECT session.id, seq, turn_no, doc FROM message JOIN session USING (session_key)"
     )
     replies = {(name, number): reply for name, number, status, reply, *_ in turns if reply}
     assert len(messages) == 2 * done.total()

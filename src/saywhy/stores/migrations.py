@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from saywhy.errors import CallerError
+from saywhy.stores import sqlite_audit
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -101,10 +102,76 @@ def m003_what_is_waited_for(db: sqlite3.Connection) -> None:
     )
 
 
+def m004_rows_by_number(db: sqlite3.Connection) -> None:
+    """Messages and commits lie in the pages of their tables, also those of a thousand bytes.
+
+    In a table that is its own index, as both were, a row of more than a quarter of a page has a
+    page of its own for the rest. Here a row is found by one number made of its two, see
+    `sqlite_rows`, so that no index is needed beside the table. What was written before is kept as
+    it is.
+    """
+    for table, key, statement in _ROWS_BY_NUMBER:
+        db.execute(f'ALTER TABLE "{table}" RENAME TO old_rows')
+        db.execute(statement)
+        columns = "turn_no, doc" if table == "message" else "doc"
+        db.execute(
+            f'INSERT INTO "{table}" (id, {columns})'
+            f" SELECT ({key} << 32) + seq, {columns} FROM old_rows ORDER BY {key}, seq"
+        )
+        db.execute("DROP TABLE old_rows")
+
+
+_ROWS_BY_NUMBER: Final = (
+    (
+        "message",
+        "session_key",
+        """CREATE TABLE message (
+        id INTEGER PRIMARY KEY, turn_no INTEGER NOT NULL, doc BLOB NOT NULL,
+        session_key INTEGER AS (id >> 32), seq INTEGER AS (id & 4294967295))""",
+    ),
+    (
+        "commit",
+        "turn_key",
+        """CREATE TABLE "commit" (
+        id INTEGER PRIMARY KEY, doc BLOB NOT NULL,
+        turn_key INTEGER AS (id >> 32), seq INTEGER AS (id & 4294967295))""",
+    ),
+)
+
+
+def m005_audit_chains(db: sqlite3.Connection) -> None:
+    """Each turn that ends is linked into the chain of its conversation.
+
+    Conversations that are there begin theirs here, so that one without a chain is noticed. The
+    rows stay when a conversation is forgotten, so they know it by a key that can be taken away.
+    """
+    for statement in _AUDIT_TABLES:
+        db.execute(statement)
+    sqlite_audit.begin_chains(db)
+
+
+_AUDIT_TABLES: Final = (
+    # anchored: the last turn that an anchor speaks of.
+    """CREATE TABLE audit_chain (
+        chain_key INTEGER PRIMARY KEY, chain_id BLOB NOT NULL UNIQUE, session_key INTEGER UNIQUE,
+        first INTEGER NOT NULL, owner BLOB NOT NULL, salt BLOB, anchored INTEGER NOT NULL)""",
+    """CREATE TABLE audit_link (
+        chain_key INTEGER NOT NULL, turn_no INTEGER NOT NULL, status TEXT NOT NULL,
+        messages INTEGER NOT NULL, commits INTEGER NOT NULL, salt BLOB, content BLOB NOT NULL,
+        digest BLOB NOT NULL, erased TEXT NOT NULL,
+        PRIMARY KEY (chain_key, turn_no)) WITHOUT ROWID""",
+    """CREATE TABLE audit_anchor (
+        number INTEGER PRIMARY KEY, at INTEGER NOT NULL, digest BLOB NOT NULL,
+        heads BLOB NOT NULL)""",
+)
+
+
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     m001_conversations,
     m002_held_turns_and_modes,
     m003_what_is_waited_for,
+    m004_rows_by_number,
+    m005_audit_chains,
 )
 
 

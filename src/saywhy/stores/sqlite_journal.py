@@ -10,6 +10,7 @@ from typing import Final
 
 from saywhy.stores.refusals import fenced, no_such_call
 from saywhy.stores.sqlite_file import NOW
+from saywhy.stores.sqlite_rows import row_id
 from saywhy.stores.store import (
     MAX_EARLIER,
     Blank,
@@ -56,8 +57,7 @@ _SAVE_CURSOR: Final = """
 INSERT INTO cursor (session_key, doc) SELECT session_key, ? FROM turn WHERE turn_key = ?
 ON CONFLICT (session_key) DO UPDATE SET doc = excluded.doc"""
 
-_ADD_COMMIT: Final = """
-INSERT INTO "commit" (turn_key, seq, doc) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"""
+_ADD_COMMIT: Final = 'INSERT INTO "commit" (id, doc) VALUES (?, ?) ON CONFLICT DO NOTHING'
 
 # The newest attempt made by this claim or before it: never that of a worker who came later.
 _ANSWER: Final = f"""
@@ -128,7 +128,7 @@ def result(db: sqlite3.Connection, claim: Claim, seq: int, result: bytes) -> Non
 def add_commits(db: sqlite3.Connection, claim: Claim, commits: Rows) -> None:
     """A commit recorded once stays as it was, should a resumed turn hand it in again."""
     if commits:
-        db.executemany(_ADD_COMMIT, [(claim.turn_key, seq, doc) for seq, doc in commits])
+        db.executemany(_ADD_COMMIT, [(row_id(claim.turn_key, seq), doc) for seq, doc in commits])
 
 
 def end_steps(

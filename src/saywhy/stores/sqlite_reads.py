@@ -17,6 +17,7 @@ from typing import Any, Final, TypeVar, TypeVarTuple
 from saywhy.stores.held import HELD_UNTIL
 from saywhy.stores.sqlite_file import NOW, named
 from saywhy.stores.sqlite_journal import steps_of
+from saywhy.stores.sqlite_rows import OF_SESSION, OF_TURN
 from saywhy.stores.store import (
     JournalEntry,
     StoredCommit,
@@ -41,25 +42,28 @@ _ONE_SESSION: Final = f"{_SESSION} s.id = ?"
 _ALL_SESSIONS: Final = f"{_SESSION} s.id > ? ORDER BY s.id LIMIT ?"
 _USER_SESSIONS: Final = f"{_SESSION} s.user_id = ? AND s.id > ? ORDER BY s.id LIMIT ?"
 
-_OF_SESSION = "session_key = (SELECT session_key FROM session WHERE id = ?)"
+_OF_SESSION = "turn.session_key = (SELECT session_key FROM session WHERE id = ?)"
 
 _TURN = f"SELECT turn_no, message_id, status, input, reply, error FROM turn WHERE {_OF_SESSION}"
 _TURNS_AFTER: Final = f"{_TURN} AND turn_no > ? ORDER BY turn_no LIMIT ?"
 _TURNS_LAST: Final = f"{_TURN} ORDER BY turn_no DESC LIMIT ?"
 _TURN_KEY: Final = f"SELECT turn_key FROM turn WHERE {_OF_SESSION} AND turn_no = ?"
 
-_MESSAGE = f"SELECT seq, turn_no, doc FROM message WHERE {_OF_SESSION}"
-_MESSAGES: Final = f"{_MESSAGE} ORDER BY seq LIMIT ?"
-_MESSAGES_AFTER: Final = f"{_MESSAGE} AND seq > ? ORDER BY seq LIMIT ?"
-_MESSAGES_LAST: Final = f"{_MESSAGE} ORDER BY seq DESC LIMIT ?"
+_MESSAGE = f"""
+SELECT seq, turn_no, doc FROM session JOIN message ON {OF_SESSION} WHERE session.id = ?"""
+_MESSAGES: Final = f"{_MESSAGE} ORDER BY message.id LIMIT ?"
+_MESSAGES_AFTER: Final = f"""{_MESSAGE} AND message.id > (session.session_key << 32) + ?
+ORDER BY message.id LIMIT ?"""
+_MESSAGES_LAST: Final = f"{_MESSAGE} ORDER BY message.id DESC LIMIT ?"
 
 _COMMIT = f"""
-SELECT turn_no, seq, doc FROM turn JOIN "commit" ON "commit".turn_key = turn.turn_key
+SELECT turn_no, "commit".seq, doc FROM turn JOIN "commit" ON {OF_TURN}
 WHERE {_OF_SESSION}"""
-_COMMITS: Final = f"{_COMMIT} ORDER BY turn_no, seq"
-_COMMITS_TURN: Final = f"{_COMMIT} AND turn_no = ? ORDER BY seq"
+_COMMITS: Final = f'{_COMMIT} ORDER BY turn_no, "commit".id'
+_COMMITS_TURN: Final = f'{_COMMIT} AND turn_no = ? ORDER BY "commit".id'
 _COMMITS_LAST: Final = f"""{_COMMIT} AND turn_no > (
-    SELECT coalesce(max(turn_no), 0) - ? FROM turn WHERE {_OF_SESSION}) ORDER BY turn_no, seq"""
+    SELECT coalesce(max(turn_no), 0) - ? FROM turn WHERE {_OF_SESSION})
+ORDER BY turn_no, "commit".id"""
 
 _UNSENT: Final = """
 SELECT outbox.id, session.id, turn_no, payload FROM outbox JOIN session USING (session_key)
@@ -71,7 +75,7 @@ _OLD: Final = f"""
 SELECT turn_key, session_key, turn_no FROM turn JOIN session USING (session_key)
 WHERE ended <= {NOW} - ? AND turn_no < done_no
       AND (EXISTS (SELECT 1 FROM step WHERE step.turn_key = turn.turn_key)
-           OR EXISTS (SELECT 1 FROM "commit" WHERE "commit".turn_key = turn.turn_key))
+           OR EXISTS (SELECT 1 FROM "commit" WHERE {OF_TURN}))
 ORDER BY turn_key LIMIT ?"""
 
 

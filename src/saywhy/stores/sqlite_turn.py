@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from saywhy.stores import sqlite_journal, sqlite_timers, sqlite_waiting
+from saywhy.stores import sqlite_audit, sqlite_journal, sqlite_timers, sqlite_waiting
 from saywhy.stores.held import HELD_UNTIL
 from saywhy.stores.refusals import (
     fenced,
@@ -22,6 +22,7 @@ from saywhy.stores.refusals import (
     version_moved,
 )
 from saywhy.stores.sqlite_file import NOW
+from saywhy.stores.sqlite_rows import row_id
 from saywhy.stores.store import (
     Accepted,
     Blank,
@@ -113,7 +114,8 @@ WHERE turn_key = ?"""
 _RAISE_VERSION: Final = "UPDATE session SET version = version + 1 WHERE session_key = ?"
 
 _ADD_MESSAGE: Final = """
-INSERT INTO message (session_key, turn_no, seq, doc) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"""
+INSERT INTO message (id, turn_no, doc) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"""
+_COMMITS: Final = 'SELECT seq, doc FROM "commit" WHERE id >= ? AND id < ? ORDER BY id'
 _ADD_OUTPUT: Final = "INSERT INTO outbox (session_key, turn_no, payload) VALUES (?, ?, ?)"
 
 
@@ -282,6 +284,7 @@ def finish(
         sqlite_waiting.replace(db, key, claim.turn_no, waiting)
     sqlite_journal.end_steps(db, claim, previous_result, blank)
     _add_rows(db, key, claim, messages, commits)
+    _link(db, key, claim, ended_as, messages)
     if outbox:
         db.executemany(_ADD_OUTPUT, [(key, claim.turn_no, payload) for payload in outbox])
     if timers is not None:
@@ -313,6 +316,7 @@ def fail(
     _end_turn(db, key, claim, (status, None, why), blank, blank_input)
     sqlite_journal.end_steps(db, claim, previous_result, blank)
     _add_rows(db, key, claim, messages, commits)
+    _link(db, key, claim, status, messages)
 
 
 def save(
@@ -355,7 +359,18 @@ def _add_rows(
     db: sqlite3.Connection, session_key: int, claim: Claim, messages: Rows, commits: Rows
 ) -> None:
     if messages:
-        rows = [(session_key, claim.turn_no, seq, doc) for seq, doc in messages]
+        rows = [(row_id(session_key, seq), claim.turn_no, doc) for seq, doc in messages]
         if db.executemany(_ADD_MESSAGE, rows).rowcount != len(rows):
             raise message_taken(claim.session_id)
     sqlite_journal.add_commits(db, claim, commits)
+
+
+def _link(
+    db: sqlite3.Connection, session_key: int, claim: Claim, status: TurnStatus, messages: Rows
+) -> None:
+    """The turn is whole: some commits came with its intents, so they are read back."""
+    commits = db.execute(
+        _COMMITS, (row_id(claim.turn_key, 0), row_id(claim.turn_key + 1, 0))
+    ).fetchall()
+    session = (session_key, claim.session_id, claim.user_id)
+    sqlite_audit.add_link(db, session, claim.turn_no, status, sorted(messages), commits)
