@@ -1,0 +1,67 @@
+"""Promise: each planted fault is what makes its reply wrong, and mending it makes it right."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+from tests.faults.case import KINDS, Case, all_cases
+from tests.faults.playing import Played, is_, named, play
+
+CASES = all_cases()
+NAMES = re.compile(
+    r"(message|model|tool_result|truncation):\d+"
+    r"|(step|decision|wording|timer):[A-Za-z]+/[a-z0-9/-]+"
+    r"|default:[A-Za-z-]+/[\w.]+"
+    r"|(variable|tool|mapping|function|instruction|memory|retrieval|slot|routing|flow|global|host"
+    r"|input|phrase|unset|unrecorded):[\w.-]+"
+)
+
+
+@pytest.fixture(scope="module", params=CASES, ids=lambda case: f"{case.kind}/{case.id}")
+def case(request: pytest.FixtureRequest) -> Case:
+    return request.param
+
+
+async def closed(played: Played) -> None:
+    if played.engine is not None:
+        await played.engine.__aexit__(None, None, None)
+
+
+async def test_the_fault_gives_the_wrong_sentence_and_mending_it_the_right_one(case: Case) -> None:
+    """Nothing else is changed between the two dialogues, so the fault is the cause."""
+    faulty = await play(case)
+    mended = await play(case, repaired=True)
+    wrong = case.asked.get("text", case.asked.get("value"))
+    assert is_(case, faulty, wrong), faulty.replies
+    assert not is_(case, faulty, case.right), faulty.replies
+    assert is_(case, mended, case.right), mended.replies
+    assert not is_(case, mended, wrong), mended.replies
+    for ref in case.cause:
+        assert NAMES.fullmatch(named(ref, faulty.trace)), ref
+    await closed(faulty)
+    await closed(mended)
+
+
+def test_there_are_enough_faults_of_every_kind_in_both_halves() -> None:
+    """At least 60, five or more of each of the twelve kinds, as many to tune by as held back."""
+    assert len(CASES) >= 60
+    kinds = Counter(case.kind for case in CASES)
+    assert set(kinds) == set(KINDS)
+    assert min(kinds.values()) >= 5
+    halves = Counter((case.kind, case.half) for case in CASES)
+    assert {half for _, half in halves} == {"tuning", "held"}
+    for kind in KINDS:
+        assert abs(halves[kind, "tuning"] - halves[kind, "held"]) <= 1, kind
+    assert len({case.id for case in CASES}) == len(CASES)
+
+
+def test_a_case_says_what_removing_its_cause_does(case: Case) -> None:
+    """Wherever something can be removed; and one cause has at most two names."""
+    assert 1 <= len(case.cause) <= 2
+    assert bool(case.removable) == bool(case.without), case.cause
+    assert not case.without or set(case.without) <= {"says", "differs"}
+    assert case.about
+    assert case.half in ("tuning", "held")
