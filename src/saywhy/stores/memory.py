@@ -16,6 +16,7 @@ from typing import Self
 from saywhy.clock import Clock, SystemClock
 from saywhy.stores.bell import Bell
 from saywhy.stores.held import StoredHeld
+from saywhy.stores.memory_audit import AuditedMemory, MemoryChains
 from saywhy.stores.memory_session import MemorySession
 from saywhy.stores.refusals import (
     check_prune,
@@ -50,7 +51,7 @@ from saywhy.stores.timers import StoredTimer, Timer
 from saywhy.stores.waiting import StoredWaiting, Waiting
 
 
-class MemoryStore:
+class MemoryStore(AuditedMemory):
     """A `Store` that lives as long as the process."""
 
     def __init__(self, clock: Clock | None = None, *, max_queued: int = MAX_QUEUED) -> None:
@@ -65,6 +66,7 @@ class MemoryStore:
         """By conversation: what falls due in it."""
         self._outbox: dict[int, StoredOutput] = {}
         self._last_id = 0
+        self._chains = MemoryChains()
         self._bell = Bell()
 
     async def open(self) -> None:
@@ -424,6 +426,7 @@ class MemoryStore:
         gone = {key for key, session in self._sessions.items() if session.user_id == user_id}
         for session_id in gone:
             del self._sessions[session_id]
+            self._chains.forget(session_id)
             self._open.pop(session_id, None)
         self._timers = {k: v for k, v in self._timers.items() if k not in gone}
         self._outbox = {k: v for k, v in self._outbox.items() if v.session_id not in gone}
@@ -435,7 +438,9 @@ class MemoryStore:
         before = self._clock.now() - older_than_seconds * 1000
         pruned = 0
         for session in self._sessions.values():
-            pruned += session.prune(before, limit - pruned)
+            count, until = session.prune(before, limit - pruned)
+            self._chains.prune(session.session_id, until)
+            pruned += count
             if pruned == limit:
                 break
         return pruned
@@ -462,6 +467,9 @@ class MemoryStore:
 
     def _end(self, session: MemorySession, claim: Claim, doc: bytes | None, messages: Rows) -> None:
         session.end(claim, doc, messages, self._clock.now())
+        turn = session.turns[claim.turn_no]
+        ids, commits = (session.session_id, session.user_id), sorted(turn.commits.items())
+        self._chains.link(ids, turn.turn_no, turn.status, sorted(messages), commits)
         self._note_open(session)
         self._bell.ring()
 

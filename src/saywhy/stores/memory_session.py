@@ -287,8 +287,8 @@ class MemorySession:
             turn.doc = new[1]
         return sum(one != other for one, other in zip(old, new, strict=True))
 
-    def prune(self, before: float, limit: int) -> int:
-        """Prune the oldest turns that ended before a moment; gives how many."""
+    def prune(self, before: float, limit: int) -> tuple[int, int]:
+        """Prune the oldest turns that ended before a moment; gives how many, and the last."""
         old = [
             turn
             for turn in self.turns.values()
@@ -303,4 +303,4 @@ class MemorySession:
             newest = old[-1].turn_no
             kept = self.messages.items()
             self.messages = {seq: one for seq, one in kept if one.turn_no > newest}
-        return len(old)
+        return len(old), old[-1].turn_no if old else 0

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from saywhy.errors import CallerError
+from saywhy.stores import sqlite_audit as audit
 from saywhy.stores import sqlite_beside as beside
 from saywhy.stores import sqlite_held as holding
 from saywhy.stores import sqlite_journal as journal
@@ -23,6 +24,7 @@ from saywhy.stores import sqlite_reads as reads
 from saywhy.stores import sqlite_timers as timing
 from saywhy.stores import sqlite_turn as turn
 from saywhy.stores import sqlite_waiting
+from saywhy.stores.audit import StoredAnchor, StoredChain, StoredLink
 from saywhy.stores.bell import Bell
 from saywhy.stores.held import StoredHeld
 from saywhy.stores.migrations import check_migrated, migrate
@@ -359,6 +361,28 @@ class SqliteStore:
         for start in range(0, len(old), PRUNED_AT_ONCE):
             await writer.do(beside.prune, old[start : start + PRUNED_AT_ONCE])
         return len(old)
+
+    async def chains(
+        self,
+        *,
+        session_id: str | None = None,
+        user_id: str | None = None,
+        after: bytes = b"",
+        limit: int = 100,
+    ) -> tuple[StoredChain, ...]:
+        return await self._readers.do(audit.chains, session_id, user_id, after, limit)
+
+    async def links(
+        self, chain_id: bytes, *, after: int = 0, limit: int = 100
+    ) -> tuple[StoredLink, ...]:
+        return await self._readers.do(audit.links, chain_id, after, limit)
+
+    async def anchor(self) -> StoredAnchor:
+        writer = self._writer
+        return await writer.do(audit.anchor, await self._readers.do(audit.moved))
+
+    async def anchors(self, *, after: int = 0, limit: int = 100) -> tuple[StoredAnchor, ...]:
+        return await self._readers.do(audit.anchors, after, limit)
 
     async def wait_work(self, timeout_seconds: float) -> None:
         await self._bell.wait(timeout_seconds)

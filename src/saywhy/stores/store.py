@@ -18,6 +18,7 @@ from typing import Final, Literal, Protocol, Self, TypeAlias
 
 import msgspec
 
+from saywhy.stores.audit import Audited
 from saywhy.stores.held import StoredHeld
 from saywhy.stores.timers import StoredTimer, Timer
 from saywhy.stores.waiting import StoredWaiting, Waiting
@@ -197,8 +198,8 @@ def merged(attempts: Iterable[JournalEntry]) -> tuple[JournalEntry, ...]:
     return tuple(chosen.values())
 
 
-class Store(Protocol):
-    """Conversations, their turns and what was recorded of them.
+class Store(Audited, Protocol):
+    """Conversations, their turns and what was recorded of them. Documents come back byte for byte.
 
     Cancelling an `await` does not take a write back: it happens or not as if nobody had left.
     """
@@ -469,7 +470,10 @@ class Store(Protocol):
         ...
 
     async def forget(self, user_id: str) -> int:
-        """Erase everything of a person; gives the number of conversations. Charts stay."""
+        """Erase everything of a person; gives the number of conversations.
+
+        Charts stay, and of the audit chain the digests, without their salts.
+        """
         ...
 
     async def prune(self, older_than_seconds: float, limit: int = 1000) -> int:

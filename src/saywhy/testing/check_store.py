@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from saywhy.stores.store import Store
 from saywhy.testing import (
+    store_audit,
     store_crashes,
     store_held,
     store_rows,
@@ -26,6 +27,7 @@ STORE_CHECKS: tuple[Check, ...] = (
     *store_waiting.CHECKS,
     *store_timers.CHECKS,
     *store_rows.CHECKS,
+    *store_audit.CHECKS,
 )
 
 
