@@ -4,6 +4,8 @@
 #   make test    all tests
 #   make check   format, lint, types, generated docs
 #   make bench   benchmarks: a table, and bench/results.json
+#   make bench-why
+#                how often explanations are right: a table, and bench/why.json
 #   make docs    writes the generated parts of the docs again
 #   make clean   removes what the other targets made
 #
@@ -17,7 +19,7 @@ INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo test check bench bench-why docs clean
 .DEFAULT_GOAL := test
 
 demo: $(INSTALLED)
@@ -38,11 +40,14 @@ check: $(INSTALLED_DEV)
 bench: $(INSTALLED)
 	@$(BIN)/python -m bench
 
+bench-why: $(INSTALLED)
+	@$(BIN)/python -m bench.why
+
 docs: $(INSTALLED_DEV)
 	@$(BIN)/python docs/generate.py
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .ruff_cache .hypothesis bench/results.json
+	rm -rf $(VENV) dist build .pytest_cache .ruff_cache .hypothesis bench/results.json bench/why.json
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A virtual environment that Debian left half made (no pip in it) is made again.

@@ -32,6 +32,11 @@ class Played:
     agent: Any = None
     """The conversation of an agent that stands alone."""
 
+    async def close(self) -> None:
+        """Nothing is asked any more."""
+        if self.engine is not None:
+            await self.engine.__aexit__(None, None, None)
+
 
 async def play(case: Case, *, repaired: bool = False) -> Played:
     """Have the dialogue, with the fault or without it. The engine is left open for questions."""

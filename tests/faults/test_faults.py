@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from tests.faults.case import KINDS, Case, all_cases
-from tests.faults.playing import Played, is_, named, play
+from tests.faults.playing import is_, named, play
 
 CASES = all_cases()
 NAMES = re.compile(
@@ -25,11 +25,6 @@ def case(request: pytest.FixtureRequest) -> Case:
     return request.param
 
 
-async def closed(played: Played) -> None:
-    if played.engine is not None:
-        await played.engine.__aexit__(None, None, None)
-
-
 async def test_the_fault_gives_the_wrong_sentence_and_mending_it_the_right_one(case: Case) -> None:
     """Nothing else is changed between the two dialogues, so the fault is the cause."""
     faulty = await play(case)
@@ -41,8 +36,8 @@ async def test_the_fault_gives_the_wrong_sentence_and_mending_it_the_right_one(c
     assert not is_(case, mended, wrong), mended.replies
     for ref in case.cause:
         assert NAMES.fullmatch(named(ref, faulty.trace)), ref
-    await closed(faulty)
-    await closed(mended)
+    await faulty.close()
+    await mended.close()
 
 
 def test_there_are_enough_faults_of_every_kind_in_both_halves() -> None:
