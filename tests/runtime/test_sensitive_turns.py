@@ -69,7 +69,7 @@ async def test_the_newest_reply_is_given_again_as_it_was_said(engine: Engine) ->
         assert CODE not in await kept_of(engine)
         await engine.take_turn("c", "nothing", message_id="m3")
         late = await engine.take_turn("c", CODE, message_id="m2")
-        assert late.response == "Thanks for [REDACTED]"
+        assert late.response == "[REDACTED]"  # what an expression makes of it is masked whole
         assert (late.last_flow_outcome or {})["reason"] == "[REDACTED] is unknown"
 
 

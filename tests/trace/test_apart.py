@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parent.parent.parent / "src" / "saywhy"
 ENGINE = ("chart", "expr", "tools", "models", "stores", "agent")
 QUERIES = ("agent/receipts/", "agent/recorders/", "agent/slots/injected.py")
 """Parts of agents that read records and run nothing."""
-MASKING = ("saywhy.trace.masking.redact", "saywhy.trace.masking.sensitive")
+MASKING = ("saywhy.trace.masking",)
 """What flows may use: what they show of variables is masked by the one rule there is."""
 
 

@@ -76,7 +76,7 @@ class Scope(msgspec.Struct, eq=False, gc=False):
     warnings: tuple[str, ...] = ()
     facts: dict[str, Any] = {}
     tags: tuple[str, ...] = ()
-    secrets: tuple[str, ...] = ()
+    secrets: tuple[str | tuple[str, str], ...] = ()
     exact: bool = True
     taken: int = 0
 

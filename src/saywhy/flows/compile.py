@@ -12,6 +12,7 @@ from typing import Any, Final
 from saywhy.chart.model import Chart, Node
 from saywhy.flows.corrections.settings import settings_of, takes_corrections
 from saywhy.flows.model import PATTERNS, VALIDATOR, Flow, Step
+from saywhy.flows.privacy import asks_for
 from saywhy.values import UNDEFINED
 
 LEAVING: Final = frozenset({"RETURN", "END", "DISPATCH"})
@@ -76,6 +77,7 @@ class _Compiler:
     ) -> None:
         """The node of one step, then the nodes of the steps inside it."""
         spec: dict[str, Any] = {key: value for key, value in step.raw.items() if key not in NESTED}
+        spec = asks_for(self.flow, spec)
         if form:
             spec["form"] = form
         if rescue and step.type == "FLOW":

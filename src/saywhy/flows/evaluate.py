@@ -19,6 +19,8 @@ from saywhy.flows.corrections.log import RECORD
 from saywhy.flows.functions import answer_call
 from saywhy.flows.runtime_names import RUNTIME_NAMES
 from saywhy.flows.world import World
+from saywhy.trace.masking.redact import MARK
+from saywhy.trace.masking.taint import SENSITIVE, touches
 from saywhy.values import (
     UNDEFINED,
     BigInt,
@@ -28,6 +30,7 @@ from saywhy.values import (
     NonFinite,
     freeze,
     get_path,
+    raw,
     same,
 )
 
@@ -248,8 +251,11 @@ def say_text(world: World, scope: Scope, text: str) -> str:
 
 def _said(world: World, scope: Scope, text: str, template: Template) -> str:
     if template.single is not None:
+        before = len(scope.reads)
         found = evaluate(world, scope, template.single.source, text=True)
         if isinstance(found, Evaluated):
+            if world.watches and is_sensitive(world, scope, before):
+                scope.secrets = (*scope.secrets, (found.value, MARK))
             return found.value
         _warn(world, scope, template.single.source, found)
         return f"[error: {text}]" if world.options.error_text == "reference" else ""
@@ -272,18 +278,34 @@ def _unmarked(world: World, text: str) -> str:
 
 def _mixed(world: World, scope: Scope, parts: tuple[str | Hole, ...]) -> str:
     pieces: list[str] = []
+    hidden: list[int] = []
     for part in parts:
         if isinstance(part, str):
             pieces.append(part)
             continue
+        before = len(scope.reads)
         found = evaluate(world, scope, part.source, text=True)
         if isinstance(found, Evaluated):
+            if world.watches and is_sensitive(world, scope, before):
+                hidden.append(len(pieces))
             pieces.append(found.value)
             continue
         _warn(world, scope, part.source, found)
         if world.options.error_text != "empty":
             pieces.append("{{" + part.source + "}}")
-    return "".join(pieces)
+    text = "".join(pieces)
+    if hidden:
+        shown = "".join(MARK if i in hidden else piece for i, piece in enumerate(pieces))
+        scope.secrets = (*scope.secrets, (text, shown))
+    return text
+
+
+def is_sensitive(world: World, scope: Scope, since: int) -> bool:
+    """Whether one of the reads from number `since` on was of a sensitive place."""
+    known = scope.state.scopes.get("session", {}).get(SENSITIVE)
+    if known is None:
+        return False
+    return touches(raw(known), scope.reads[since:])
 
 
 def native_value(world: World, scope: Scope, text: str, *, hide_errors: bool = False) -> Any:

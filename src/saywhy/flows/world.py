@@ -72,6 +72,8 @@ class World:
     """Name of each agent that flows may call → digest of its chart."""
     fallback: str = ""
     """The flow that takes words which no other fits: its chart's digest; empty for none."""
+    watches: bool = False
+    """Whether something is declared as sensitive, so that what is said has to be looked at."""
     detects_language: bool = False
     """Whether a model is to find the language of a session that has none."""
 

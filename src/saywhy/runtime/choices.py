@@ -7,15 +7,12 @@ inside is looked at by whoever reads it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from saywhy.errors import CallerError
 from saywhy.flows.world import Options
-from saywhy.tools.http.secrets import static_secrets
-from saywhy.tools.registry import Registry
 from saywhy.trace.masking.redact import Policy
 
 _SCALARS: Final = (str, int, float, bool, type(None))
@@ -164,14 +161,3 @@ def commands_of(wanted: Sequence[str] | bool) -> frozenset[str]:
     if unknown:
         raise CallerError(f"no command is called {unknown[0]!r}; there are {sorted(known)}")
     return frozenset(wanted)
-
-
-def masked_by(tools: Registry, policy: Policy) -> Policy:
-    """The policy, which masks what the tools hold and what they are about as well."""
-    secrets = tuple(secret for tool in tools for secret in static_secrets(tool))
-    hidden = tuple(
-        name for tool in tools if tool.security.is_masked for name in (tool.id, tool.name)
-    )
-    if not secrets and not hidden:
-        return policy
-    return replace(policy, secrets=(*policy.secrets, *secrets), tools=(*policy.tools, *hidden))

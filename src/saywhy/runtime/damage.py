@@ -112,6 +112,15 @@ class _Open(msgspec.Struct):
     expires: Number = 0.0
 
 
+class _Sensitive(msgspec.Struct):
+    """Where sensitive values stand."""
+
+    keys: list[tuple[list[str | int], bool]] = []
+    open: dict[str, list[str] | None] = {}
+    shown: dict[str, str] = {}
+    openers: dict[str, int] = {}
+
+
 class _SessionFacts(msgspec.Struct):
     """What the scope `session` holds."""
 
@@ -119,6 +128,7 @@ class _SessionFacts(msgspec.Struct):
     queue: list[tuple[str, int]] = []
     tentative: str = ""
     secrets: list[str] = []
+    sensitive: _Sensitive | None = None
     transactions: list[Any] = []
     outside: dict[str, _Open] = {}
     decided: dict[str, dict[str, Any]] = {}

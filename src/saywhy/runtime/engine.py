@@ -35,7 +35,6 @@ from saywhy.runtime.choices import (
     callables,
     can_offer,
     commands_of,
-    masked_by,
     milliseconds,
     must_be_texts,
     must_fit,
@@ -52,6 +51,7 @@ from saywhy.runtime.held import HeldTurn
 from saywhy.runtime.log import Log
 from saywhy.runtime.models import Models
 from saywhy.runtime.persistence import Persistence
+from saywhy.runtime.private import kept_private
 from saywhy.runtime.reporting import Reporting
 from saywhy.runtime.session import Session
 from saywhy.runtime.timers import Timing
@@ -187,7 +187,7 @@ class Engine(Asking, Deciding, Detecting, Timing, Reporting, Watched):
         world = self._world(
             options, hosted, Phrases(messages), Guidance.of(guidance), CommandWords(command_words)
         )
-        self._policy = masked_by(world.tools, redact)
+        world, self._policy = kept_private(world, redact)
         self._machinery = self._assemble(
             world, hosted, store, Limits(max_steps, max_depth), http, is_authenticated
         )

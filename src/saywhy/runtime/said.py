@@ -15,6 +15,7 @@ from saywhy.messages import Message, Span
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.session import Session
 from saywhy.trace.masking.redact import MARK, Redactor
+from saywhy.trace.masking.taint import SENSITIVE
 from saywhy.values import dumps, freeze, raw
 
 
@@ -96,12 +97,20 @@ class Said:
                 scopes["session"]["secrets"] = freeze(held)
 
     def _mask(self) -> Redactor | None:
-        secrets = self._session.cursor.state.scopes["session"].get("secrets")
-        return Redactor(secrets=tuple(secrets)) if secrets else None
+        facts = self._session.cursor.state.scopes["session"]
+        secrets, sensitive = facts.get("secrets"), facts.get(SENSITIVE)
+        if not secrets and not sensitive:
+            return None
+        return Redactor(secrets=tuple(secrets or ()), sensitive=sensitive)
 
 
 def _sealed(message: Message, mask: Redactor | None) -> Message:
-    text = MARK if message.pii else mask.text(message.text) if mask else message.text
+    if mask is None and not message.pii:
+        return message
+    taint = mask.taint if mask is not None and message.role == "user" else None
+    if taint is not None and taint.covers(("input", str(message.seq))):
+        return msgspec.structs.replace(message, text=MARK, content=None, pii=True)
+    text = MARK if message.pii or mask is None else mask.text(message.text)
     if text is message.text:
         return message
     return msgspec.structs.replace(message, text=text, content=None)

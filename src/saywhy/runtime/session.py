@@ -23,6 +23,7 @@ from saywhy.flows.speech import plain
 from saywhy.messages import Message
 from saywhy.runtime.damage import FORMAT, check_frames, read_cursor, read_document
 from saywhy.runtime.frame_view import FrameView, steps_of_frame
+from saywhy.trace.masking.taint import SENSITIVE
 from saywhy.trace.trace import Trace
 from saywhy.values import FrozenDict, dumps, freeze, same, seal_fields, thaw
 
@@ -198,6 +199,11 @@ class Session:
         """Sensitive answers that running flows still hold: masked in whatever is recorded."""
         secrets = self.cursor.state.scopes["session"].get("secrets")
         return tuple(secrets) if secrets else ()
+
+    @property
+    def sensitive(self) -> Any:
+        """Where sensitive values stand, as `trace.masking.taint` keeps it; None for nowhere."""
+        return self.cursor.state.scopes["session"].get(SENSITIVE)
 
     @property
     def unknown(self) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from saywhy.runtime.remembered import remember
 from saywhy.trace.masking.redact import Policy
 from saywhy.trace.record import Recorder
 
@@ -32,7 +33,11 @@ class Watchers:
     def recording(self, policy: Policy, session: Session) -> Recording:
         """The record of one turn, which is over in the end."""
         listeners = list(self._listeners(session.session_id)) if self._watching else ()
-        return Recording(Recorder(policy, secrets=session.secrets, listeners=listeners), listeners)
+        recorder = Recorder(
+            policy, secrets=session.secrets, sensitive=session.sensitive, listeners=listeners
+        )
+        remember(recorder.redactor, session)
+        return Recording(recorder, listeners)
 
     def _listeners(self, conversation_id: str) -> Iterator[Listener]:
         for watching in self._watching:

@@ -8,7 +8,7 @@ answered by `masking.redact`, how long texts are stored once by `shorten`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -30,7 +30,8 @@ class Recorder:
 
     `secrets` are texts known to be sensitive from earlier turns. A step that finds out that a text
     is sensitive says so in `commit.secrets`; commits kept by then and not yet taken are masked
-    again, but what a listener has already heard cannot be called back.
+    again, but what a listener has already heard cannot be called back. `sensitive` says where
+    sensitive values stood when an earlier turn ended.
     """
 
     def __init__(
@@ -38,9 +39,10 @@ class Recorder:
         policy: Policy = USUAL,
         *,
         secrets: Iterable[str] = (),
+        sensitive: Mapping[str, Any] | None = None,
         listeners: Iterable[Listener] = (),
     ) -> None:
-        self.redactor = redactor = Redactor(policy, secrets)
+        self.redactor = redactor = Redactor(policy, secrets, sensitive)
         self.warn: Callable[[Commit], None] | None = None
         """Is given what came with a warning, after it was kept, as it was: not masked."""
         self._generation = redactor.generation
@@ -82,7 +84,7 @@ class Recorder:
         redactor = self.redactor
         if redactor.generation != self._generation:
             self._generation = redactor.generation
-            self._kept = [redactor.commit(earlier) for earlier in self._kept]
+            self._kept = [redactor.commit(earlier, again=True) for earlier in self._kept]
 
     def _tell(self, commit: Commit) -> None:
         for listener in tuple(self._listeners):

@@ -10,7 +10,7 @@ it is. Which names are sensitive is answered by `sensitive`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,9 +21,11 @@ import msgspec
 
 from saywhy.chart.commit import Commit
 from saywhy.trace.masking.clean import is_clean
+from saywhy.trace.masking.declared import NOTHING, Declared
 from saywhy.trace.masking.hide import hide_call
 from saywhy.trace.masking.rewrite import Rewriter
 from saywhy.trace.masking.sensitive import SensitiveNames, gives_away
+from saywhy.trace.masking.taint import Taint
 from saywhy.values import BigInt, Key
 
 MARK: Final = "[REDACTED]"
@@ -59,6 +61,10 @@ class Policy:
     """About how much of one value is kept."""
     tools: tuple[str, ...] = ()
     """Tools, by id or name, of whose arguments and answers nothing is kept but the shape."""
+    paths: tuple[str, ...] = ()
+    """Where sensitive values stand: `cargo.customer.ssn`, `globals.partner.pin`."""
+    declared: Declared = NOTHING
+    """What flows and tools declare as sensitive (`pii`); an engine fills it in."""
 
 
 USUAL: Final = Policy()
@@ -74,7 +80,13 @@ def _names_of(extra: tuple[str, ...], open_names: tuple[str, ...]) -> SensitiveN
 class Redactor:
     """Masks the commits of one conversation, by a policy and by the secrets learnt so far."""
 
-    def __init__(self, policy: Policy = USUAL, secrets: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        policy: Policy = USUAL,
+        secrets: Iterable[str] = (),
+        sensitive: Mapping[str, Any] | None = None,
+    ) -> None:
+        """`sensitive` is what `Taint.kept` gave at the end of an earlier turn."""
         self.policy = policy
         self.limit = policy.max_value_bytes
         self.names = _names_of(policy.names, policy.open)
@@ -83,13 +95,25 @@ class Redactor:
         self.numbers: set[str] = set()
         self.generation = 0
         """Grows whenever a secret is learnt."""
+        self.taint: Taint | None = None
+        """Where sensitive values are; None where nothing was declared and nothing is known."""
+        self.on_learnt: Callable[[Taint, list[str]], None] | None = None
+        """Is told what was learnt of sensitive places and texts, so that it is known later on."""
+        if policy.declared or policy.paths or sensitive:
+            declared = policy.declared.with_paths(tuple(map(path_of, policy.paths)))
+            self.taint = Taint(declared, MARK, sensitive)
         if policy.secrets or secrets:
             self.learn((*policy.secrets, *secrets))
 
-    def learn(self, secrets: Iterable[str]) -> bool:
-        """Mask these texts from now on. True when one of them is new."""
-        before = self.generation
+    def learn(self, secrets: Iterable[Any]) -> bool:
+        """Mask these texts from now on. True when one of them is new.
+
+        What stands beside a text in a pair is how that text is shown, and is not looked for.
+        """
+        before = len(self._exact)
         for secret in secrets:
+            if not isinstance(secret, str):
+                continue
             text = secret.strip()
             if text and text not in self._exact and MARK not in text:
                 self._exact.add(text)
@@ -100,13 +124,17 @@ class Redactor:
         if len(self._exact) == before:
             return False
         self._inside.sort(key=len, reverse=True)  # a secret may contain another
-        self.generation = len(self._exact)
+        self.generation += 1
         return True
 
     def text(self, text: str) -> str:
         """`text` with every secret in it masked; the same object when there is none."""
-        if not self._exact or not text:
+        if not text or not (self._exact or self.taint):
             return text
+        if self.taint is not None:
+            as_shown = self.taint.shown.get(text)
+            if as_shown is not None:
+                text = as_shown
         for secret in self._inside:
             if secret in text:
                 text = text.replace(secret, MARK)
@@ -116,27 +144,58 @@ class Redactor:
         """A masked and bounded value; the same object when there is nothing to do."""
         return _Masking(self).whole(("", name) if name else (), value)
 
-    def commit(self, commit: Commit) -> Commit:
+    def commit(self, commit: Commit, *, again: bool = False) -> Commit:
         """The commit as it may be kept. Its `secrets` are learnt and taken out.
+
+        `again` is for one that was kept before, when less was known.
 
         A commit that was masked or cut is tagged so, because nothing can be rebuilt from it.
         """
         if self.policy.tools:
             commit = hide_call(commit, self.policy.tools, MARK, REDACTED_TAG)
+        whole = commit
+        if self.taint is not None:
+            commit = self._followed(self.taint, commit, again=again)
         if commit.secrets:
             self.learn(commit.secrets)
         elif not self._exact and is_clean(commit, self.names, self.limit):
-            return commit
+            return commit if commit is whole else _tagged(commit)
         masking = _Masking(self)
         changes = masking.changes(commit)
         if masking.tainted and self.learn(masking.tainted):
             masking = _Masking(self)  # what was masked for its name may stand elsewhere in it
             changes = masking.changes(commit)
         if not changes and not commit.secrets:
-            return commit
+            return commit if commit is whole else _tagged(commit)
         changes["secrets"] = ()
         changes["tags"] = (*commit.tags, *masking.tags(commit.tags))
-        return msgspec.structs.replace(commit, **changes)
+        kept = msgspec.structs.replace(commit, **changes)
+        return kept if commit is whole else _tagged(kept)
+
+    def _followed(self, taint: Taint, commit: Commit, *, again: bool) -> Commit:
+        """The commit without what stands at sensitive places; what it tells of them is learnt."""
+        if again:
+            return taint.again(commit)
+        followed = taint.follow(commit)
+        if taint.is_new:
+            self.generation += 1
+        elif not taint.texts:
+            return followed
+        self.learn(taint.texts)
+        if self.on_learnt is not None:
+            self.on_learnt(taint, taint.texts)
+        return followed
+
+
+def path_of(written: str) -> Key:
+    """The place that a path such as `cargo.customer.ssn` names."""
+    return tuple(written.split("."))
+
+
+def _tagged(commit: Commit) -> Commit:
+    if REDACTED_TAG in commit.tags:
+        return commit
+    return msgspec.structs.replace(commit, tags=(*commit.tags, REDACTED_TAG))
 
 
 def _spellings(secret: str) -> list[str]:

@@ -1,0 +1,452 @@
+"""Where in one conversation sensitive values are, and so what of each step must be masked.
+
+It begins at what was declared and goes on by what was read: a step that read a sensitive value and
+wrote something wrote something sensitive, wherever that is read next, in a later turn as well. What
+was decided on is no value: the branch that was taken stays visible, and what is set in a branch
+counts as what it is made of. How a part of a commit looks without its values is answered by `veil`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from saywhy.chart.commit import Commit, Op
+from saywhy.trace.masking.declared import Declared, Spot
+from saywhy.trace.masking.texts import distinctive, given
+from saywhy.trace.masking.veil import (
+    veil,
+    veil_answered,
+    veil_asked,
+    veil_at,
+    veil_call,
+    veil_decision,
+    veil_facts,
+    veil_talk,
+)
+from saywhy.values import Key, get_path, raw
+
+SENSITIVE: Final = "sensitive"
+"""Under which name a session keeps what is known of its sensitive places."""
+MAX_KEYS: Final = 2_000
+"""Places that are kept exactly; beyond that whole variables are sensitive."""
+MAX_WORDS: Final = 50
+"""Sensitive messages of the user's that a flow may still be working on."""
+_SPEECH: Final = frozenset([("session", "queue"), ("session", "tentative"), ("turn", "reply")])
+_BOOKKEEPING: Final = frozenset(["session", "turn", "routing"])
+_KEYPAD: Final = ("cargo", "digits")
+_OWN_WORDS: Final = frozenset(["SAY", "SAY-GET", "FORM"])
+"""Steps whose words are templates, of which only what was filled in may be sensitive."""
+_ANSWERED: Final = frozenset(["tool", "model", "function", "reconcile", "settle", "approval"])
+_CALLED: Final = frozenset(["call", "fork"])
+_QUOTED: Final = re.compile(r'"[^"]*"')
+_NONE: Final[frozenset[str]] = frozenset()
+
+
+class Taint:
+    """The sensitive places of one conversation, and what each commit shows without them."""
+
+    def __init__(self, declared: Declared, mark: str, kept: Mapping[str, Any] | None = None):
+        self.declared = declared
+        self.mark = mark
+        self.texts: list[str] = []
+        """What was found to be sensitive by the commit followed last, to be masked elsewhere."""
+        self.shown: dict[str, str] = {}
+        """Texts that were said → how they are to be shown."""
+        self.grown = 0
+        """Grows with every place that was not known before."""
+        self._keys: dict[Key, bool] = {}
+        self._roots: dict[Key, list[Key]] = {}
+        self._open: dict[str, list[str] | None] = {}
+        self._openers: dict[int, int] = {}
+        self.shown.update((kept or {}).get("shown") or {})
+        for frame, names in ((kept or {}).get("open") or {}).items():
+            self._open[frame] = None if names is None else list(raw(names))
+        for seq, frame in ((kept or {}).get("openers") or {}).items():
+            self._openers[int(seq)] = frame
+        for path in declared.paths:
+            self.add(path, declared=True)
+        for key, is_declared in (kept or {}).get("keys") or ():
+            self.add(tuple(raw(key)), declared=bool(is_declared))
+        self._written = self.grown
+
+    # ------------------------------------------------------------ places
+
+    def add(self, key: Key, *, declared: bool = False) -> None:
+        """From here on what stands at `key` is sensitive."""
+        if len(self._keys) >= MAX_KEYS:
+            key = key[:2]
+        if self._keys.get(key) or (key in self._keys and not declared):
+            return
+        self._keys[key] = declared
+        self._roots.setdefault(key[:2], [])
+        if key not in self._roots[key[:2]]:
+            self._roots[key[:2]].append(key)
+        self.grown += 1
+
+    def covers(self, key: Key) -> bool:
+        """Whether something sensitive may stand at `key`, in it or around it."""
+        if len(key) < 2:
+            return any(root[:1] == key for root in self._roots)
+        found = self._roots.get(key[:2])
+        if not found:
+            return False
+        return any(key[: len(one)] == one or one[: len(key)] == key for one in found)
+
+    def _spots(self, key: Key) -> tuple[tuple[Spot, bool], ...]:
+        """Where in the value at `key`, and whether it was declared so."""
+        found = self._roots.get(key[:2])
+        if not found:
+            return ()
+        around = [one for one in found if key[: len(one)] == one]
+        if around:
+            return (((), any(self._keys[one] for one in around)),)
+        return tuple((one[len(key) :], self._keys[one]) for one in found if one[: len(key)] == key)
+
+    def kept(self) -> dict[str, Any]:
+        """All of it as JSON, for the steps and turns to come."""
+        made: dict[str, Any] = {
+            "keys": [[list(key), told] for key, told in self._keys.items()],
+            "open": dict(self._open),
+            "shown": dict(self.shown),
+            "openers": {str(seq): frame for seq, frame in self._openers.items()},
+        }
+        return {name: one for name, one in made.items() if one}
+
+    @property
+    def is_new(self) -> bool:
+        """Whether something was learnt since this was asked last."""
+        changed, self._written = self.grown != self._written, self.grown
+        return changed
+
+    def hidden_arguments(self, frame: int, args: Any) -> Any:
+        """The arguments of a call that a frame waits for, as they may be shown."""
+        if str(frame) not in self._open:
+            return args
+        names = self._open[str(frame)]
+        inside = raw(args)
+        if not isinstance(inside, Mapping):
+            return veil(args, self.mark)
+        told: dict[str, Any] = {}
+        for name, one in inside.items():
+            told[name] = veil(one, self.mark) if names is None or name in names else one
+        return told
+
+    # ------------------------------------------------------------ following
+
+    def follow(self, commit: Commit) -> Commit:
+        """The commit without sensitive values; what it wrote of them is known from here on."""
+        self.texts = []
+        for said in commit.secrets:
+            if not isinstance(said, str):
+                self.shown[said[0]] = said[1]
+        self._note_opening(commit)
+        is_declared = self._is_declared(commit)
+        reads = tuple(key for key in commit.reads if self.covers(key))
+        is_answer = self._is_answer(commit)
+        if is_declared and commit.kind == "FORM" and not reads:
+            return self._filled(commit)
+        if is_declared or reads or is_answer:
+            return self._veiled(commit, reads, is_declared=is_declared, is_answer=is_answer)
+        return self._at_places(commit)
+
+    def again(self, commit: Commit) -> Commit:
+        """A commit that was kept before it was known which of the user's words are sensitive."""
+        told = [op for op in commit.ops if op.key[0] == "input" and self.covers(op.key)]
+        heard = any(key[0] == "input" and self.covers(key) for key in commit.reads)
+        changes: dict[str, Any] = {}
+        if told:
+            changes["ops"] = tuple(
+                Op(op.verb, op.key, veil(op.value, self.mark)) if op in told else op
+                for op in commit.ops
+            )
+        if heard and commit.asked is not None and commit.asked.kind == "model":
+            changes["asked"] = veil_asked(commit.asked, _NONE, self.mark)
+        if heard and commit.answered is not None and commit.answered.kind == "model":
+            value = veil_talk(commit.answered.value, self.mark)
+            changes["answered"] = msgspec.structs.replace(commit.answered, value=value)
+        return msgspec.structs.replace(commit, **changes) if changes else commit
+
+    def _note_opening(self, commit: Commit) -> None:
+        target = commit.facts.get("target") if commit.facts else None
+        if target is not None:
+            for name in self.declared.variables.get(target, ()):
+                self.add((commit.facts["scope"], name), declared=True)
+        asked = commit.asked
+        if commit.to.startswith("call ") or (asked is not None and asked.kind in _CALLED):
+            self._openers[commit.seq] = commit.frame
+            if len(self._openers) > 64:
+                del self._openers[next(iter(self._openers))]
+
+    def _is_declared(self, commit: Commit) -> bool:
+        if commit.kind in ("SAY-GET", "FORM"):
+            return commit.answered is not None and any(isinstance(x, str) for x in commit.secrets)
+        if (commit.flow, commit.node) not in self.declared.steps:
+            return False
+        return commit.kind not in ("CALL-TOOL", "AGENT") or commit.answered is not None
+
+    def _is_answer(self, commit: Commit) -> bool:
+        """Whether it takes the answer to something that sensitive values were handed to."""
+        if commit.answered is None or str(commit.frame) not in self._open:
+            return False
+        if commit.asked is None:
+            del self._open[str(commit.frame)]
+            self.grown += 1
+            self._openers = {s: f for s, f in self._openers.items() if f != commit.frame}
+        return True
+
+    # ------------------------------------------------------------ what a step did
+
+    def _veiled(
+        self, commit: Commit, reads: tuple[Key, ...], *, is_declared: bool, is_answer: bool
+    ) -> Commit:
+        clean = _NONE if is_declared or is_answer else self._clean(commit, reads)
+        self._note_return(commit)
+        changes: dict[str, Any] = {}
+        if commit.ops:
+            changes["ops"] = tuple(
+                [self._op(op, commit, clean, declared=is_declared) for op in commit.ops]
+            )
+        if commit.decision is not None:
+            changes["decision"] = veil_decision(commit.decision, self.covers, self.mark)
+        if commit.asked is not None:
+            self._ask(commit, clean, changes)
+        answered = commit.answered
+        if answered is not None and answered.kind != "user":
+            self._learn(answered.value, declared=is_declared)
+            changes["answered"] = veil_answered(answered, self.mark)
+        changes["calls"] = tuple([self._call(call) for call in commit.calls])
+        if commit.error:
+            changes["error"] = self._sentence(commit.error, commit)
+        changes["warnings"] = tuple([self._sentence(text, commit) for text in commit.warnings])
+        if commit.facts:
+            changes["facts"] = self._facts(commit)
+        return self._at_spots(msgspec.structs.replace(commit, **changes))
+
+    def _facts(self, commit: Commit) -> dict[str, Any]:
+        for name in ("failure", "transaction"):
+            fact = commit.facts.get(name)
+            if isinstance(fact, Mapping):
+                for part in ("message", "failureReason"):
+                    self._sentence(str(fact.get(part) or ""), commit)  # pyright: ignore
+        return veil_facts(commit.facts, self.mark)
+
+    def _note_return(self, commit: Commit) -> None:
+        """Whoever called the frame gets something sensitive back."""
+        if commit.to == "return" or commit.phase == "closed":
+            opener = self._openers.get(commit.caller)
+            if opener is not None and str(opener) not in self._open:
+                self._open[str(opener)] = None
+                self.grown += 1
+
+    def _clean(self, commit: Commit, reads: tuple[Key, ...]) -> frozenset[str]:
+        """The values a step hands on, by name, that nothing sensitive is in."""
+        parts = self.declared.parts.get((commit.flow, commit.node))
+        clean: set[str] = set(commit.facts.get("defaults") or ())
+        for name, paths in (parts or {}).items():
+            if any(_meets(path, key) for path in paths for key in reads):
+                clean.discard(name)
+            else:
+                clean.add(name)
+        return frozenset(clean)
+
+    def _ask(self, commit: Commit, clean: frozenset[str], changes: dict[str, Any]) -> None:
+        asked = commit.asked
+        assert asked is not None
+        if asked.kind in _ANSWERED:
+            inside = raw(asked.args)
+            given_names = inside if isinstance(inside, Mapping) else ()
+            names = [one for one in given_names if one not in clean]
+            if not names and clean:
+                return
+            self._open[str(commit.frame)] = names if clean else None
+            self.grown += 1
+            if asked.kind == "tool":
+                self._learn({one: inside[one] for one in names})
+        if asked.kind != "user":
+            changes["asked"] = veil_asked(asked, clean, self.mark)
+
+    def _op(self, op: Op, commit: Commit, clean: frozenset[str], *, declared: bool) -> Op:
+        key = op.key
+        if op.verb == "delete" or key[0] == "input" or key[:2] == _KEYPAD:
+            return self._op_at_places(op, commit)
+        if key[:2] in _SPEECH:
+            return self._said(op, commit, declared=declared)
+        if key[0] in _BOOKKEEPING:
+            return op
+        if len(key) == 2 and key[1] in clean:
+            return self._op_at_places(op, commit)
+        self.add(key, declared=declared)
+        if declared:
+            self._note_source(commit)
+        self._learn(op.value, declared=declared or bool(self._keys.get(key)))
+        return Op(op.verb, key, veil(op.value, self.mark))
+
+    def _filled(self, commit: Commit) -> Commit:
+        """A form that took several answers: only those that are sensitive are."""
+        ops: list[Op] = []
+        for op in commit.ops:
+            texts = given(op.value) if op.key[0] not in _BOOKKEEPING else ()
+            told = op.key[0] != "input" and any(text in commit.secrets for text in texts)
+            ops.append(self._op(op, commit, _NONE, declared=True) if told else op)
+        return self._at_places(msgspec.structs.replace(commit, ops=tuple(ops)))
+
+    def _said(self, op: Op, commit: Commit, *, declared: bool) -> Op:
+        """What the step itself said, where it is not known which part of it is sensitive."""
+        if commit.kind in _OWN_WORDS and (commit.flow, commit.node) not in self.declared.steps:
+            return op
+        value = raw(op.value)
+        stretches = value if op.verb == "set" and isinstance(value, list | tuple) else [value]
+        told = [self._stretch(raw(one), commit, declared=declared) for one in stretches]
+        return Op(op.verb, op.key, told if stretches is value else told[0])
+
+    def _stretch(self, stretch: Any, commit: Commit, *, declared: bool) -> Any:
+        if not isinstance(stretch, list | tuple) or len(stretch) != 2 or stretch[1] != commit.seq:  # pyright: ignore
+            return stretch  # pyright: ignore[reportUnknownVariableType]
+        text = str(stretch[0])  # pyright: ignore[reportUnknownArgumentType]
+        if declared or text not in self.shown:
+            self.shown[text] = self.mark
+            self.grown += 1
+            self._learn(text)
+        return [self.shown[text], commit.seq]
+
+    def _call(self, call: Any) -> Any:
+        self._learn(call.value)
+        return veil_call(call, self.mark)
+
+    def _sentence(self, text: str, commit: Commit) -> str:
+        """An error or a warning. One of the engine's own puts values in quotes; what a tool or a
+        function says may be made of anything, and is not kept at all."""
+        answered = commit.answered
+        foreign = commit.calls or (answered is not None and answered.kind != "user")
+        if foreign:
+            self._learn(text)
+        shown = veil(text, self.mark) if foreign else _QUOTED.sub(f'"{self.mark}"', text)
+        if shown != text and self.shown.get(text) != shown:
+            self.shown[text] = shown
+            self.grown += 1
+        return shown
+
+    def _learn(self, value: Any, *, declared: bool = False) -> None:
+        found = given(value) if declared else distinctive(value)
+        self.texts.extend(text for text in found if self.mark not in text)
+
+    def _note_source(self, commit: Commit) -> None:
+        """The words that a declared value was taken from are as sensitive as it is."""
+        for key in commit.reads:
+            if key[0] == "input":
+                self.add(key, declared=True)
+
+    # ------------------------------------------------------------ what was declared
+
+    def _at_places(self, commit: Commit) -> Commit:
+        """A step that read nothing sensitive may still write where something sensitive belongs."""
+        ops = tuple([self._op_at_places(op, commit) for op in commit.ops])
+        same = all(one is other for one, other in zip(ops, commit.ops, strict=True))
+        return self._at_spots(commit if same else msgspec.structs.replace(commit, ops=ops))
+
+    def _op_at_places(self, op: Op, commit: Commit) -> Op:
+        spots = self._spots(op.key) if op.verb != "delete" else ()
+        if not spots:
+            return op
+        if op.key[0] == "input":
+            self.shown[str(op.value)] = self.mark
+            return Op(op.verb, op.key, veil(op.value, self.mark))
+        is_new = False
+        for spot, is_declared in spots:
+            found = get_path(op.value, spot) if spot else op.value
+            is_new = is_new or (is_declared and found is not None)
+            self._learn(found, declared=is_declared)
+        if is_new:
+            self._note_source(commit)
+        hidden = veil_at(op.value, tuple(spot for spot, _ in spots), self.mark)
+        return op if hidden is op.value else Op(op.verb, op.key, hidden)
+
+    def _at_spots(self, commit: Commit) -> Commit:
+        """What tools declare of their arguments and answers."""
+        asked, answered = commit.asked, commit.answered
+        changes: dict[str, Any] = {}
+        if asked is not None and asked.kind == "tool":
+            spots = self.declared.arguments.get(asked.name)
+            if spots:
+                self._learn_at(asked.args, spots)
+                names = [str(spot[0]) for spot in spots if spot]
+                known = self._open.get(str(commit.frame), [])
+                self._open[str(commit.frame)] = None if known is None else [*known, *names]
+                self.grown += 1
+                args = veil_at(asked.args, spots, self.mark)
+                changes["asked"] = msgspec.structs.replace(asked, args=args)
+        if answered is not None and answered.kind in ("tool", "settle", "approval"):
+            spots = self.declared.answers.get(answered.name)
+            if spots:
+                changes |= self._answer_at(commit, spots)
+        return msgspec.structs.replace(commit, **changes) if changes else commit
+
+    def _answer_at(self, commit: Commit, spots: tuple[Spot, ...]) -> dict[str, Any]:
+        answered = commit.answered
+        assert answered is not None
+        self._learn_at(answered.value, spots)
+        value = veil_at(answered.value, spots, self.mark)
+        ops: list[Op] = []
+        for op in commit.ops:
+            if op.verb != "set" or op.key[0] in _BOOKKEEPING or op.key[0] == "input":
+                ops.append(op)
+                continue
+            for spot in spots:
+                self.add((*op.key, *spot), declared=True)
+            ops.append(Op(op.verb, op.key, veil_at(op.value, spots, self.mark)))
+        return {"answered": msgspec.structs.replace(answered, value=value), "ops": tuple(ops)}
+
+    def _learn_at(self, value: Any, spots: tuple[Spot, ...]) -> None:
+        for spot in spots:
+            self._learn(_found(value, spot), declared=True)
+
+
+def _found(value: Any, spot: Spot) -> Any:
+    inside = raw(value)
+    if not spot:
+        return inside
+    if isinstance(inside, list | tuple):
+        return [_found(item, spot) for item in inside]
+    if not isinstance(inside, Mapping) or spot[0] not in inside:
+        return None
+    return _found(inside[spot[0]], spot[1:])  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _meets(path: Spot, key: Key) -> bool:
+    """Whether a path in a text of the author's and a place in the state may be of one value."""
+    place = key if path[:1] in (("cargo",),) else key[1:]
+    return place[: len(path)] == path[: len(place)]
+
+
+def touches(kept: Mapping[str, Any], reads: Iterable[Key]) -> bool:
+    """Whether something sensitive may stand at one of these places, by what `Taint.kept` gave."""
+    for key in reads:
+        for place, _ in kept.get("keys") or ():
+            one = tuple(place)
+            if key[: len(one)] == one or one[: len(key)] == key:
+                return True
+    return False
+
+
+def pruned(
+    kept: Mapping[str, Any], declared: Declared, scopes: Iterable[str], queued: Iterable[str]
+) -> dict[str, Any]:
+    """What a session has to keep when a turn ends: what is about variables that are gone, about
+    words long past and about texts that were delivered is not needed any more."""
+    alive, texts = {*scopes, "cargo"}, set(queued)
+    places = [(tuple(raw(key)), told) for key, told in kept.get("keys") or ()]
+    words = [one for one in places if one[0][0] == "input"] if len(alive) > 1 else []
+    places = [one for one in places if one[0][0] in alive and one[0] not in declared.paths]
+    keys = [[list(key), told] for key, told in [*places, *words[-MAX_WORDS:]]]
+    shown = kept.get("shown") or {}
+    made = {
+        "keys": keys,
+        "shown": {text: as_shown for text, as_shown in shown.items() if text in texts},
+        "open": kept.get("open"),
+        "openers": kept.get("openers") if keys or kept.get("open") else None,
+    }
+    return {name: raw(one) for name, one in made.items() if one}

@@ -1,0 +1,60 @@
+"""Which texts of a sensitive value are worth looking for elsewhere.
+
+A value that is masked where it stands may have been copied: into words, into an error, into an
+answer. What is looked for must be distinctive, or every sentence would be riddled with marks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
+
+from saywhy.values import raw
+
+MAX_LEARNT: Final = 200
+"""Texts of one value; one that holds more is a catalogue, and would make every record slow."""
+MAX_HELD: Final = 2_000
+"""Texts that one conversation keeps in mind; beyond that the oldest are masked no more."""
+_SHORTEST: Final = 6
+"""A shorter text is a word such as `open`, unless there is a number in it."""
+_SHORTEST_NUMBER: Final = 4
+_SHORTEST_GIVEN: Final = 3
+"""From this length on, what was declared as sensitive is looked for whatever it looks like."""
+_WORD: Final = re.compile(r"[^\W\d_]+")
+"""One word of letters, such as `orders`, stands everywhere and tells nothing."""
+
+
+def distinctive(tree: Any) -> list[str]:
+    """The texts and numbers in a value that are unlikely to stand anywhere by chance."""
+    return list(dict.fromkeys(islice(filter(_is_distinctive, _leaves(tree)), MAX_LEARNT)))
+
+
+def given(tree: Any) -> list[str]:
+    """The texts and numbers in a value that an author called sensitive."""
+    long = (text for text in _leaves(tree) if len(text.strip()) >= _SHORTEST_GIVEN)
+    return list(dict.fromkeys(islice(long, MAX_LEARNT)))
+
+
+def _leaves(tree: Any) -> Iterator[str]:
+    tree = raw(tree)
+    if isinstance(tree, Mapping):
+        for item in tree.values():  # pyright: ignore[reportUnknownVariableType] - JSON
+            yield from _leaves(item)
+    elif isinstance(tree, list | tuple):
+        for item in tree:  # pyright: ignore[reportUnknownVariableType] - JSON
+            yield from _leaves(item)
+    elif isinstance(tree, str):
+        yield tree
+    elif isinstance(tree, int | float) and not isinstance(tree, bool):
+        number = int(tree) if isinstance(tree, float) and tree.is_integer() else tree
+        if len(str(number)) >= _SHORTEST_NUMBER:
+            yield str(number)
+
+
+def _is_distinctive(text: str) -> bool:
+    stripped = text.strip()
+    has_number = any(character.isdigit() for character in stripped)
+    shortest = _SHORTEST_NUMBER if has_number else _SHORTEST
+    return len(stripped) >= shortest and not _WORD.fullmatch(stripped)

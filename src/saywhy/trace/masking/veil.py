@@ -1,0 +1,143 @@
+"""What is left of a commit, or of a part of it, that holds something sensitive.
+
+Kept is what tells how the step went and nothing of what it was about: names of arguments, which
+tool, how many tokens, whether there was anything at all, what was chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from saywhy.chart.commit import Answered, Asked, Condition, Decision, FunctionCall
+from saywhy.trace.masking.declared import Spot
+from saywhy.values import UNDEFINED, FrozenDict, FrozenList, freeze, get_path, raw, set_path
+
+_STRUCTURE: Final = frozenset(
+    ["role", "type", "id", "name", "model", "stop_reason", "stopReason", "tool", "names", "since"]
+)
+"""Names in what a model is asked and answers that say nothing of what it is about."""
+_USAGE: Final = frozenset(["usage", "tokens", "tokens_in", "tokens_out", "latencyMs", "took_ms"])
+_CONTENT: Final = frozenset(["args", "arguments", "input", "content", "text", "value", "system"])
+_SPOKEN: Final = ("error", "message", "note", "hint", "failureReason", "text", "reason")
+_HANDED: Final = ("arguments", "arguments_after", "to_approve", "args", "value", "after")
+_NESTED: Final = ("failure", "audit", "decided", "transaction", "silence")
+
+
+def veil(value: Any, mark: str) -> Any:
+    """A value without what it says: nothing stays nothing, all else is one mark."""
+    return value if value is None or value is UNDEFINED or value == "" else mark
+
+
+def veil_at(value: Any, spots: tuple[Spot, ...], mark: str) -> Any:
+    """A value without what stands at some paths in it; lists on the way count with every item."""
+    for spot in spots:
+        value = _at(value, spot, mark)
+    return value
+
+
+def _at(value: Any, spot: Spot, mark: str) -> Any:
+    if not spot:
+        return veil(value, mark)
+    inside = raw(value)
+    if isinstance(inside, list | tuple) and not isinstance(spot[0], int):
+        return FrozenList([raw(_at(item, spot, mark)) for item in inside])
+    if isinstance(inside, Mapping) and spot[0] in inside:
+        found = get_path(value, spot[:1])
+        return set_path(freeze(value), spot[:1], freeze(_at(found, spot[1:], mark)))
+    return value
+
+
+def veil_named(value: Any, clean: frozenset[str], mark: str) -> Any:
+    """An object of named values, each veiled but for those that are clean."""
+    inside = raw(value)
+    if not isinstance(inside, Mapping):
+        return veil(value, mark)
+    return FrozenDict(
+        {name: one if name in clean else veil(one, mark) for name, one in inside.items()}
+    )
+
+
+def veil_talk(value: Any, mark: str) -> Any:
+    """What a model was asked or answered: who and how much, without any words."""
+    inside = raw(value)
+    if isinstance(inside, Mapping):
+        return FrozenDict({name: _talk(name, one, mark) for name, one in inside.items()})
+    if isinstance(inside, list | tuple):
+        return FrozenList([raw(veil_talk(one, mark)) for one in inside])
+    return veil(value, mark)
+
+
+def _talk(name: str, value: Any, mark: str) -> Any:
+    if name in _USAGE or (name in _STRUCTURE and isinstance(value, str | int)):
+        return value
+    if name not in _CONTENT and isinstance(value, dict | list | FrozenDict | FrozenList):
+        return raw(veil_talk(value, mark))
+    return veil(value, mark)
+
+
+def veil_asked(asked: Asked, clean: frozenset[str], mark: str) -> Asked:
+    """What was asked for, without the sensitive part of what was handed over."""
+    args = asked.args
+    if asked.kind == "model":
+        args = veil_talk(args, mark)
+    elif asked.kind in ("tool", "reconcile"):
+        args = veil_named(args, clean, mark)
+    else:
+        args = FrozenDict(veil_facts(args.raw, mark)) if isinstance(args, FrozenDict) else args
+    return msgspec.structs.replace(asked, args=args)
+
+
+def veil_answered(answered: Answered, mark: str) -> Answered:
+    """What came back, without what it says."""
+    talk = answered.kind == "model"
+    value = veil_talk(answered.value, mark) if talk else veil(answered.value, mark)
+    return msgspec.structs.replace(
+        answered,
+        value=value,
+        error=veil(answered.error, mark),
+        facts=veil_facts(answered.facts, mark),
+    )
+
+
+def veil_facts(facts: Mapping[str, Any], mark: str) -> dict[str, Any]:
+    """The facts of a step without values and sentences."""
+    told: dict[str, Any] = {}
+    for name, fact in facts.items():
+        if name in _HANDED or name in _SPOKEN:
+            told[name] = veil(fact, mark)
+        elif name in _NESTED and isinstance(fact, Mapping):
+            told[name] = veil_facts(fact, mark)  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            told[name] = fact
+    return told
+
+
+def veil_call(call: FunctionCall, mark: str) -> FunctionCall:
+    """A function that was called: how often and with how many arguments stays."""
+    args = raw(call.args)
+    hidden = FrozenList([mark] * len(args)) if isinstance(args, list | tuple) else mark
+    return msgspec.structs.replace(
+        call,
+        args=hidden,
+        value=veil(call.value, mark),
+        error=veil(call.error, mark),
+        after=veil(call.after, mark),
+    )
+
+
+def veil_decision(decision: Decision, is_sensitive: Any, mark: str) -> Decision:
+    """What was chosen stays, and what held; the sensitive values that were read do not."""
+    conditions = tuple(_condition(one, is_sensitive, mark) for one in decision.conditions)
+    return msgspec.structs.replace(decision, conditions=conditions)
+
+
+def _condition(condition: Condition, is_sensitive: Any, mark: str) -> Condition:
+    return msgspec.structs.replace(
+        condition,
+        read=tuple((k, veil(v, mark) if is_sensitive(k) else v) for k, v in condition.read),
+        error=veil(condition.error, mark),
+        parts=tuple(_condition(one, is_sensitive, mark) for one in condition.parts),
+    )
