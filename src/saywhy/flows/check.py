@@ -14,6 +14,7 @@ from saywhy.flows.checks.flow import check_flow, flow_problem
 from saywhy.flows.checks.languages import check_flow_languages, check_languages
 from saywhy.flows.checks.names import NameCheck
 from saywhy.flows.checks.paths import check_paths
+from saywhy.flows.checks.privacy import check_privacy, check_step_privacy, check_tool_privacy
 from saywhy.flows.checks.reach import Reaches
 from saywhy.flows.checks.repair import check_repair
 from saywhy.flows.checks.silence import check_inactivity, check_silence
@@ -71,6 +72,7 @@ def _problems(library: Library, known: Known) -> Iterator[Problem]:
         yield from check_flow_languages(flow, known)
         yield from check_corrections(flow, library)
         yield from check_inactivity(flow)
+        yield from check_privacy(flow, library, known)
         yield from names.declared(flow)
         for spot in spots_of(flow, library, known):
             yield from check_step(spot)
@@ -79,9 +81,12 @@ def _problems(library: Library, known: Known) -> Iterator[Problem]:
             yield from check_texts(spot)
             yield from check_languages(spot)
             yield from check_undo(spot)
+            yield from check_step_privacy(spot)
             yield from names.step(spot)
     yield from check_paths(library)
     yield from check_tools(library, known)
+    for tool in library.tools:
+        yield from check_tool_privacy(tool)
     yield from names.summary()
 
 

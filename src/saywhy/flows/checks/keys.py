@@ -34,6 +34,7 @@ FLOW_KEYS: Final = frozenset(
         "steps",
         "metadata",
         "corrections",
+        "pii",
     ]
 )
 COMMON_KEYS: Final = frozenset(
@@ -52,17 +53,17 @@ COMMON_KEYS: Final = frozenset(
     ]
 )
 STEP_KEYS: Final[Mapping[str, frozenset[str]]] = {
-    "SAY": frozenset({"value"}),
+    "SAY": frozenset({"value", "pii"}),
     "SAY-GET": frozenset({"value", "variable", "digits", "asSpoken", "pii", "timeout"}),
-    "SET": frozenset({"value", "variable", "requireTrue"}),
-    "CALL-TOOL": frozenset({"tool", "args", "variable", "onUnknown", "undo"}),
+    "SET": frozenset({"value", "pii", "variable", "requireTrue"}),
+    "CALL-TOOL": frozenset({"tool", "pii", "args", "variable", "onUnknown", "undo"}),
     "FLOW": frozenset(
-        {"value", "name", "parameters", "initializeDefaults", "discardSay", "variable"}
+        {"value", "name", "parameters", "initializeDefaults", "discardSay", "variable", "pii"}
     ),
-    "AGENT": frozenset({"agent", "value", "variable", "say", "history"}),
+    "AGENT": frozenset({"agent", "pii", "value", "variable", "say", "history"}),
     "CASE": frozenset({"branches", "_branchOrder"}),
     "SWITCH": frozenset({"variable", "branches", "_branchOrder"}),
-    "RETURN": frozenset({"value", "keepSay"}),
+    "RETURN": frozenset({"value", "pii", "keepSay"}),
     "FORM": frozenset(
         {"variable", "inputs", "review", "confirm", "submit", "retry", "onYield", "onDecline"}
     ),

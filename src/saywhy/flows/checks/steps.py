@@ -95,7 +95,7 @@ def _misplaced(spot: Spot) -> Iterator[Problem]:
         message = "SAY does not wait for an answer, so `variable` is never set"
         hint = "use SAY-GET to ask, or remove `variable`"
         yield spot.problem(message, "variable", hint=hint, severity="note", at_key=True)
-    homes = {"requireTrue": "SET", "keepSay": "RETURN", "digits": "SAY-GET", "pii": "SAY-GET"}
+    homes = {"requireTrue": "SET", "keepSay": "RETURN", "digits": "SAY-GET"}
     homes |= {"agent": "AGENT", "say": "AGENT", "history": "AGENT"}
     homes |= {"asSpoken": "SAY-GET", "args": "CALL-TOOL", "branches": "CASE or SWITCH"}
     homes |= dict.fromkeys(("inputs", "submit", "onDecline", "onYield"), "FORM")
