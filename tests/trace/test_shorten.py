@@ -10,7 +10,7 @@ import pytest
 from saywhy.chart.commit import Answered, Commit, Op
 from saywhy.messages import Message
 from saywhy.trace.record import decode, encode
-from saywhy.trace.shorten import SHORTENED_TAG, put_back, rows_of, shorten
+from saywhy.trace.shorten import SHORTENED_TAG, put_back, shorten
 from saywhy.values import freeze, same, thaw
 
 STORY = "It was a dark and stormy night; the rain fell in torrents, except at occasional intervals."
@@ -92,24 +92,3 @@ def test_the_callers_values_are_not_changed() -> None:
     given = commit({"said": STORY})
     shortened(given)
     assert thaw(given.ops[0].value) == {"said": STORY}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "short",
-        STORY,
-        STORY.replace(" ", '"'),
-        STORY.replace(" ", "\n"),
-        "\\" * 70,
-        "ä" * 65,
-        "\ud800" * 70,
-        "nowhere else " * 10,
-    ],
-)
-def test_rows_are_what_shorten_gives(text: str) -> None:
-    """The quick look at the JSON misses no long text, whatever letters are in it."""
-    messages = [Message(1, "user", f"I say: {text}.")]
-    commits = [commit(text), commit({text: [1, text]}), commit("short", error=text)]
-    wanted = [(each.seq, encode(each)) for each in shorten(commits, messages)]
-    assert rows_of(commits, messages) == wanted

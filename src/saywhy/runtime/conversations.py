@@ -39,8 +39,8 @@ from saywhy.runtime.waiting import is_unknown, outbox_of, timers_of, waiting_of
 from saywhy.stores.encoding import decode as document_of
 from saywhy.stores.store import LEASE_SECONDS, Accepted, Claim, Store
 from saywhy.stores.timers import StoredTimer
+from saywhy.trace.block import read_block
 from saywhy.trace.masking.redact import Policy
-from saywhy.trace.record import decode
 from saywhy.trace.trace import Trace
 from saywhy.values import dumps, loads_into, loads_raw
 
@@ -342,12 +342,13 @@ class Conversations:
         session = run.session
         session.version += 1
         reply = reply_of(session, claim.turn_no)
+        rows = journal.rows(run)  # the document says which commits wrote what
         await self.store.finish(
             claim,
             self.persistence.document(session),
             dumps(kept_of(reply, session.reply_message, run.recorder.redactor)),
             messages=self._messages(run),
-            commits=journal.rows(run),
+            commits=rows,
             previous_result=journal.unstored,
             outbox=outbox_of(run, reply.response),
             ended_as="unknown" if is_unknown(session) else "done",
@@ -362,13 +363,14 @@ class Conversations:
     ) -> None:
         session = run.session
         session.version += 1
+        rows = journal.rows(run)
         await self.store.fail(
             claim,
             "error",
             error_json(error),
             doc=self.persistence.document(session),
             messages=self._messages(run),
-            commits=journal.rows(run),
+            commits=rows,
             previous_result=journal.unstored,
             blank="all",
             blank_input=True,
@@ -439,7 +441,8 @@ class Conversations:
         if await self.store.session(session_id) is None:
             # Ids that are near are not told: they may be other people's.
             raise UnknownSession(session_id, "a conversation begins with its first take_turn")
-        commits = [decode(row.doc) for row in await self.store.commits(session_id)]
+        rows = await self.store.commits(session_id)
+        commits = [commit for row in rows for commit in read_block(row.doc).commits]
         messages: list[Message] = []
         after = 0
         while rows := await self.store.messages(session_id, after=after, limit=500):

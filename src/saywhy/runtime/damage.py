@@ -52,6 +52,7 @@ class Document(msgspec.Struct, rename="camel"):
     commits: list[Commit] | None = None
     cursor: Any = None
     routing: list[Any] | None = None
+    writers: Any = None
 
 
 _DECODER: Final = msgspec.json.Decoder(Document)

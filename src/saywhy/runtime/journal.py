@@ -22,7 +22,7 @@ from saywhy.runtime.turn import TurnRun
 from saywhy.stores.store import LEASE_SECONDS, Claim, Prior, Store
 from saywhy.stores.store import Call as StoredCall
 from saywhy.tools.answer import ToolAnswer
-from saywhy.trace.shorten import rows_of
+from saywhy.trace.block import rows_of
 from saywhy.values import dumps
 
 T = TypeVar("T")
@@ -69,9 +69,10 @@ class StoreJournal:
     async def around(self, run: TurnRun, need: Need, seq: int, key: str, call: Make) -> ToolAnswer:
         """Store the intent, make the call unless it is answered, keep the result."""
         wanted = StoredCall(need.kind, need.name, need.effect, dumps(need.args), key)
+        rows = self.rows(run)  # the document says which commits wrote what
         document = self.persistence.cursor(run)
         prior = await self.store.intent(
-            self.claim, seq, wanted, document, self.rows(run), previous_result=self.unstored
+            self.claim, seq, wanted, document, rows, previous_result=self.unstored
         )
         self.unstored = None
         self._newest = seq
@@ -104,7 +105,10 @@ class StoreJournal:
         kept = run.recorder.kept
         fresh = kept[self.written :]
         self.written = len(kept)
-        return rows_of(fresh, run.said.messages)
+        writers = run.session.writers
+        links = writers.take(fresh)
+        writers.only(run.session.state.scopes)
+        return rows_of(fresh, run.said.messages, links)
 
     def _known(self, prior: Prior, need: Need, run: TurnRun) -> ToolAnswer | None:
         if prior.status == "diverged":

@@ -25,6 +25,7 @@ from saywhy.runtime.damage import FORMAT, check_frames, read_cursor, read_docume
 from saywhy.runtime.frame_view import FrameView, steps_of_frame
 from saywhy.trace.masking.taint import SENSITIVE
 from saywhy.trace.trace import Trace
+from saywhy.trace.writers import Writers
 from saywhy.values import FrozenDict, dumps, freeze, same, seal_fields, thaw
 
 KEPT_MESSAGES: Final = 20
@@ -58,6 +59,7 @@ class Session:
         self.reply_message = 0
         self.commits: list[Commit] = []
         self.charts = charts
+        self.writers = Writers()
         self._cargo: dict[str, Any] | None = None
         self._set_facts(language)
 
@@ -333,6 +335,7 @@ class Session:
             "messages": self._kept_messages(),
             "cursor": {"frames": self.cursor.frames, "state": state},
             "routing": self.routing.frames,
+            "writers": self.writers.for_json(),
         }
 
     def _cargo_now(self) -> dict[str, Any]:
@@ -380,4 +383,5 @@ class Session:
         session.last_chat = document.last_chat or {}
         session.messages = document.messages or []
         session.commits = document.commits or []
+        session.writers = Writers.from_tree(document.writers, session.state.seq + 1)
         return session

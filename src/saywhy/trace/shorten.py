@@ -7,8 +7,7 @@ commit; `put_back` undoes it. A commit without that tag holds no pointers, whate
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -17,14 +16,12 @@ from saywhy.chart.commit import Commit
 from saywhy.messages import Message
 from saywhy.trace.masking.redact import CUT, CUT_TAG
 from saywhy.trace.masking.rewrite import Rewriter
-from saywhy.trace.record import encode
 from saywhy.values import FrozenDict
 
 SHORTENED_TAG: Final = "shortened"
 POINTER: Final = "$text"
 LONG: Final = 64
 """Characters; a pointer takes about a third of that."""
-_LONG_TEXT: Final = re.compile(rb'"[^"]{%d}' % (LONG + 1))
 
 
 def shorten(
@@ -40,25 +37,21 @@ def shorten(
     return [_shortened(commit, texts, longer_than) for commit in commits]
 
 
-def rows_of(commits: Iterable[Commit], messages: Iterable[Message]) -> list[tuple[int, bytes]]:
-    """What `shorten` gives as numbered JSON texts, for a store to keep."""
-    texts = _long(messages, LONG)
-    return [(commit.seq, _row(commit, texts)) for commit in commits]
+def with_pointers(
+    commits: Sequence[Commit], texts: Sequence[tuple[int, str]]
+) -> tuple[Sequence[Commit], bool]:
+    """The commits with pointers into these texts, and whether there are any; without tags.
 
-
-def _row(commit: Commit, texts: list[tuple[int, str]]) -> bytes:
-    row = encode(commit)
-    if not texts or not _may_hold_long(row):
-        return row
-    return encode(_shortened(commit, texts, LONG))
-
-
-def _may_hold_long(row: bytes) -> bool:
-    """Whether a long text may stand in the JSON: a look that costs a tenth of walking through it.
-
-    After a quote, nothing but a text goes on for so long without another, unless that is escaped.
+    Where there are some, each object of the user's that looks like one is wrapped in all commits.
     """
-    return b"\\" in row or _LONG_TEXT.search(row) is not None
+    shortening = _Shortening(texts, LONG)
+    changed = [shortening.commit(commit) for commit in commits]
+    return (changed, True) if shortening.found else (commits, False)
+
+
+def long_texts(messages: Iterable[Message]) -> list[tuple[int, str]]:
+    """The texts that are worth pointing at, by the number of their message."""
+    return _long(messages, LONG)
 
 
 def _long(messages: Iterable[Message], longer_than: int) -> list[tuple[int, str]]:
@@ -91,7 +84,7 @@ def _shortened(commit: Commit, texts: list[tuple[int, str]], longer_than: int) -
 class _Shortening(Rewriter):
     __slots__ = ("found", "longer_than", "texts")
 
-    def __init__(self, texts: list[tuple[int, str]], longer_than: int) -> None:
+    def __init__(self, texts: Sequence[tuple[int, str]], longer_than: int) -> None:
         self.texts = texts
         self.longer_than = longer_than
         self.found = False
