@@ -25,6 +25,7 @@ APPLICATION = (
     *("flows", "tools", "functions", "globals", "cargo", "language", "messages", "engine"),
     *("model", "agents", "fallback_agent", "alone", "turns"),
 )
+REMOVABLE = ("instruction:", "tool_result:", "message:", "memory:")
 CASE_KEYS = ("id", "half", "about", *APPLICATION, "asked", "right", "cause", "without", "repair")
 
 
@@ -48,14 +49,18 @@ class Case:
     repair: tuple[Mapping[str, Any], ...]
     """What the author should have written."""
     without: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What the reply `says` when the cause is removed, or that it `differs`; empty where nothing
-    can be removed."""
+    """What the reply `says` when the cause is removed, or that it `differs`; or why there is
+    `nothing` to remove. Empty where the cause is of no kind that can be removed."""
+
+    @property
+    def nameable(self) -> str:
+        """The cause, if it is of a kind that can be removed; empty for others."""
+        return next((ref for ref in self.cause if ref.startswith(REMOVABLE)), "")
 
     @property
     def removable(self) -> str:
-        """The name of the cause that can be removed; empty for none."""
-        kinds = ("instruction:", "tool_result:", "message:", "memory:")
-        return next((ref for ref in self.cause if ref.startswith(kinds)), "")
+        """The cause that can be removed; empty for none."""
+        return "" if "nothing" in self.without else self.nameable
 
     def repaired(self) -> Mapping[str, Any]:
         """The application as it should have been."""

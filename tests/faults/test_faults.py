@@ -56,7 +56,7 @@ def test_there_are_enough_faults_of_every_kind_in_both_halves() -> None:
 def test_a_case_says_what_removing_its_cause_does(case: Case) -> None:
     """Wherever something can be removed; and one cause has at most two names."""
     assert 1 <= len(case.cause) <= 2
-    assert bool(case.removable) == bool(case.without), case.cause
-    assert not case.without or set(case.without) <= {"says", "differs"}
+    assert bool(case.nameable) == (len(case.without) == 1), case.cause
+    assert set(case.without) <= {"says", "differs", "nothing"}
     assert case.about
     assert case.half in ("tuning", "held")
