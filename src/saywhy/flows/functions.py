@@ -27,6 +27,14 @@ from saywhy.tools.threads import Late, in_time
 from saywhy.values import UNDEFINED, freeze
 
 
+class Remembered(dict[str, Callable[..., Any]]):
+    """Functions whose answers are known beforehand: none of them is called."""
+
+    def answer(self, scope: Scope, name: str, args: list[Any]) -> FunctionAnswer:
+        """What this call gave."""
+        raise NotImplementedError
+
+
 def answer_call(world: World, scope: Scope, name: str, args: list[Any]) -> FunctionAnswer:
     """Run an approved function, or take its answer from the step's notes."""
     note = scope.noted()
@@ -59,6 +67,8 @@ def run_function(world: World, scope: Scope, name: str, args: list[Any]) -> Func
 
     What the function changes in its arguments is given back in `args_after`.
     """
+    if isinstance(world.functions, Remembered):
+        return world.functions.answer(scope, name, args)
     function = world.functions[name]
     frozen, fault = _told(args)
     if fault:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
-from saywhy.chart.commit import Condition, Decision
+from saywhy.chart.commit import Condition, Decision, FunctionCall
 from saywhy.chart.model import Node
 from saywhy.chart.outcome import Answer, Outcome
 from saywhy.chart.scope import Scope
@@ -178,13 +178,18 @@ def _verdict(world: World, scope: Scope, name: str) -> Any:
     note = scope.noted()
     told = [thaw(variables), _frame(world, scope)]
     if isinstance(note, Mapping):
-        value, error, after = note["value"], note["error"], note["after"]
+        value, error, after, kind = (note[key] for key in ("value", "error", "after", "name"))
     elif isinstance(note, Answer):
         value, error, after = note.value, note.error, note.facts.get("after")
+        kind = note.error_name
     else:
         answer = run_function(world, scope, name, told)
         value, error, after = answer.value, answer.error, answer.args_after
-        scope.note({"value": value, "error": error, "after": after})
+        kind = answer.error_name
+        scope.note({"value": value, "error": error, "after": after, "name": kind})
+    # Its arguments are all variables, which stand in the record already.
+    changed = None if after is None else freeze(after)
+    scope.calls += (FunctionCall(name, None, value, error or "", kind, changed),)
     if after:
         _keep_changes(scope, variables, after[0])
     return None if error else value

@@ -52,6 +52,7 @@ from saywhy.runtime.log import Log
 from saywhy.runtime.models import Models
 from saywhy.runtime.persistence import Persistence
 from saywhy.runtime.private import kept_private
+from saywhy.runtime.replay.replaying import Replaying
 from saywhy.runtime.reporting import Reporting
 from saywhy.runtime.session import Session
 from saywhy.runtime.timers import Timing
@@ -78,7 +79,7 @@ Definitions = str | Path | Mapping[str, Any] | Sequence[Any] | None
 """Flows or tools: a list, `{"flows": […]}`, a path of a file, or a list of paths."""
 
 
-class Engine(Asking, Deciding, Detecting, Timing, Reporting, Watched):
+class Engine(Asking, Replaying, Deciding, Detecting, Timing, Reporting, Watched):
     """Runs conversations written as flows.
 
     `flows` and `tools` are definitions or paths of files; `functions` are the approved functions

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from saywhy.chart.commit import Commit
+from saywhy.chart.commit import Commit, FunctionCall
 from saywhy.chart.cursor import Cursor, Frame
 from saywhy.chart.machine import Limits, Run, StepFailed
 from saywhy.chart.model import Charts, Node
@@ -35,6 +35,8 @@ class Plan(NamedTuple):
     """What the check of the answer says against it."""
     impossible: str = ""
     """Why it cannot be made."""
+    calls: tuple[FunctionCall, ...] = ()
+    """The approved functions that were called to find out."""
 
 
 def plan(world: World, charts: Charts, flow: Cursor, correction: Correction, now: float) -> Plan:
@@ -51,8 +53,13 @@ def plan(world: World, charts: Charts, flow: Cursor, correction: Correction, now
     try:
         need = run.advance(twin, None)
     except (StepFailed, SaywhyError) as error:
-        return Plan(impossible=f"a step failed: {error}")
-    return _found(world, charts, twin, found, need, correction, commits)
+        return Plan(impossible=f"a step failed: {error}", calls=_calls(commits))
+    planned = _found(world, charts, twin, found, need, correction, commits)
+    return planned._replace(calls=_calls(commits))
+
+
+def _calls(commits: list[Commit]) -> tuple[FunctionCall, ...]:
+    return tuple(call for commit in commits for call in commit.calls)
 
 
 def _go_back(twin: Cursor, found: Rewound) -> None:

@@ -115,6 +115,7 @@ class Corrector(msgspec.Struct, frozen=True, eq=False):
         message = int(scope.peek(("turn", "message")))
         correction = Correction(target.entry.seq, found.value, message)
         planned = plan(self.world, scope.charts, flow, correction, scope.now)
+        scope.calls += planned.calls  # for whoever runs the turn once more
         if planned.refused:
             scope.facts["refused"] = planned.refused
             return self._stay(scope, planned.refused)

@@ -1,0 +1,143 @@
+"""Whether a step run again is the step on record: the first field in which they differ.
+
+Compared is everything a commit holds. Left out are marks of masking and cutting, wherever they
+stand in the record, and the tag that says that texts were stored elsewhere; the time of a step is
+taken from the record, so it cannot differ. On other flows the versions of charts are left out, and
+a step that stands elsewhere in its file counts as the same where it says the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from saywhy.chart.commit import Commit
+from saywhy.chart.model import Chart, Charts, Node
+from saywhy.trace.masking.redact import CUT, CUT_TAG, MARK, REDACTED_TAG
+from saywhy.trace.record import encode
+from saywhy.trace.shorten import SHORTENED_TAG
+from saywhy.values import dumps, loads_raw
+
+ABSENT: Final = "(nothing)"
+_TAGS: Final = frozenset({SHORTENED_TAG, CUT_TAG, REDACTED_TAG})
+_FIRST: Final = ("flow", "kind", "node", "phase", "answered", "decision", "ops", "asked", "to")
+"""Fields that say most about a difference are looked at first."""
+_DIGESTS: Final = frozenset({"digest", "chart"})
+
+
+class Differs(msgspec.Struct, frozen=True):
+    """One difference: the field as a path, and both values."""
+
+    field: str
+    recorded: Any
+    now: Any
+
+
+class Comparison:
+    """Compares commits, and counts the masked places that were passed over."""
+
+    def __init__(self, recorded: Charts, now: Charts | None = None) -> None:
+        self.passed_over = 0
+        self._recorded = recorded
+        self._now = now
+        """Other flows; None: the very charts on record."""
+
+    def first(self, recorded: Commit, now: Commit) -> Differs | None:
+        """The first difference; None where they are the same."""
+        if self._now is None and encode(recorded) == encode(now):
+            return None
+        one, other = self._tree(recorded, self._recorded), self._tree(now, self._now)
+        names = [*_FIRST, *(name for name in {**one, **other} if name not in _FIRST)]
+        for name in names:
+            found = self._in(_of(one, name), _of(other, name), name)
+            if found is not None:
+                return found
+        return None
+
+    def _tree(self, commit: Commit, charts: Charts | None) -> dict[str, Any]:
+        tree: dict[str, Any] = loads_raw(encode(commit))
+        tree.pop("secrets", None)
+        tags = [tag for tag in commit.tags if tag not in _TAGS]
+        tree.pop("tags", None)
+        if tags:
+            tree["tags"] = tags
+        if self._now is not None and charts is not None:
+            _unversioned(tree, charts.version(commit.chart))
+        return tree
+
+    def _in(self, one: Any, other: Any, path: str) -> Differs | None:
+        if one == other:
+            return None
+        if isinstance(one, str) and (MARK in one or CUT in one):
+            self.passed_over += 1
+            return None
+        if isinstance(one, dict) and isinstance(other, dict):
+            return self._first_of(self._fields(one, other, path))
+        if isinstance(one, list) and isinstance(other, list):
+            return self._first_of(self._items(one, other, path))
+        return Differs(path, one, other)
+
+    def _fields(
+        self, one: dict[str, Any], other: dict[str, Any], path: str
+    ) -> Iterator[Differs | None]:
+        for name in {**one, **other}:
+            if self._now is not None and name in _DIGESTS:
+                continue
+            found = self._in(_of(one, name), _of(other, name), f"{path}.{name}")
+            if found is not None:
+                yield found
+
+    def _items(self, one: Sequence[Any], other: Sequence[Any], path: str) -> Iterator[Differs]:
+        for place in range(max(len(one), len(other))):
+            left = one[place] if place < len(one) else ABSENT
+            right = other[place] if place < len(other) else ABSENT
+            found = self._in(left, right, f"{path}[{place}]")
+            if found is not None:
+                yield found
+
+    def _first_of(self, found: Iterator[Differs | None]) -> Differs | None:
+        return next((one for one in found if one is not None), None)
+
+
+_USUAL: Final = {"effect": "once", "error_name": "Error", "phase": "enter"}
+"""What a field says that is left out."""
+
+
+def _of(tree: dict[str, Any], name: str) -> Any:
+    return tree.get(name, _USUAL.get(name, ABSENT))
+
+
+# ------------------------------------------------------------------ other flows
+
+
+def _unversioned(tree: dict[str, Any], chart: Chart | None) -> None:
+    """Steps named by what they are, in place of where they stand in one version of a file."""
+    tree.pop("chart", None)
+    if chart is None:
+        return
+    for name in ("node", "to"):
+        node = chart.nodes.get(tree.get(name) or "")
+        if node is not None:
+            tree[name] = label_of(node)
+
+
+def label_of(node: Node) -> str:
+    """A step by its author's id, else by what it says."""
+    if node.name and node.name != node.id:
+        return node.name
+    return f"{node.kind} {dumps(spec_of(node)).decode()}"
+
+
+def spec_of(node: Node) -> dict[str, Any]:
+    """What the author wrote of a step, without where other steps stand."""
+    return {name: value for name, value in node.spec.items() if name not in _PLACES}
+
+
+_PLACES: Final = frozenset(
+    {"branches", "onFail", "onUnknown", "onDecline", "onSilence", "submit", "fallbacks", "form"}
+)
+
+
+__all__ = ["ABSENT", "Comparison", "Differs", "label_of", "spec_of"]

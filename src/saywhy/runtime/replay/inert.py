@@ -1,0 +1,192 @@
+"""The machinery of an engine with nothing behind it: no tool, model or function is ever called.
+
+Flows, charts, wording and options are the engine's own, or are replaced by others'. What asks the
+outside gets its answer from the record, or the turn stops there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, Final
+
+from saywhy.agent.slots.composed import RECORDS
+from saywhy.chart.commit import Commit
+from saywhy.chart.machine import Language
+from saywhy.chart.model import Charts
+from saywhy.chart.outcome import Need, Outcome
+from saywhy.chart.plan import Plan
+from saywhy.chart.scope import Scope
+from saywhy.chart.stages import Memo, Stages
+from saywhy.chart.ways import finish
+from saywhy.clock import SystemClock
+from saywhy.expr.javascript import FunctionAnswer
+from saywhy.flows.blame import one_line
+from saywhy.flows.compile import compile_flow
+from saywhy.flows.detection import offered
+from saywhy.flows.functions import Remembered
+from saywhy.flows.model import Library
+from saywhy.flows.steps import flow_language
+from saywhy.flows.turn import routing_language
+from saywhy.flows.world import World
+from saywhy.runtime.machinery import Machinery
+from saywhy.runtime.replay.tape import KEEPING, SAVED, Tape, work_of
+from saywhy.runtime.watchers import Watchers
+from saywhy.tools.answer import ToolAnswer
+from saywhy.tools.limit import MemoryLimiter
+from saywhy.tools.tool import Tool
+from saywhy.values import freeze, raw, seal, thaw
+
+ACTING: Final = frozenset({"load-history", KEEPING})
+"""Stages of agents that read or write what is kept elsewhere."""
+FOREIGN: Final = frozenset({"rag", "memory"})
+"""Where a piece comes from that a host looked up."""
+
+
+Missing = Callable[[str, Any], FunctionAnswer]
+"""Is told the name and the arguments of a function whose call is not on record."""
+
+
+class NotOnRecord(BaseException):
+    """Something is needed that the record does not have. No `Exception`: no step may take care of
+    it."""
+
+    def __init__(self, need: Need) -> None:
+        self.need = need
+        super().__init__(need.name)
+
+
+def inert(
+    machinery: Machinery,
+    tape: Tape,
+    world: World,
+    missing: Missing,
+    next_seq: Callable[[], int],
+) -> Machinery:
+    """The machinery on `world`, answered from the tape. `next_seq` is the commit being made."""
+    names = {*world.functions, *tape.functions}
+    world = replace(world, functions=Recorded(names, tape, missing, next_seq))
+    flows = flow_language(world)
+    language = flows
+    if machinery.agents is not None:
+        own = RecordedStages(machinery.agents, tape).language()
+        language = Language({**own.steps, **flows.steps}, {**own.close, **flows.close})
+    clock = SystemClock()
+    return replace(
+        machinery,
+        world=world,
+        language=language,
+        routing_language=routing_language(world),
+        charts=world.charts,
+        clock=clock,
+        limiter=MemoryLimiter(clock),
+        warn=_unheard,
+        error=_unheard,
+        debug=_unheard,
+        diagnose=_no_diagnosis,
+        watchers=Watchers(),
+        emit=None,
+    )
+
+
+def on_flows(world: World, library: Library) -> World:
+    """The world with other flows in place of its own; agents and routing stay."""
+    charts = Charts(compile_flow(flow) for flow in reversed(library.flows) if flow.name or flow.id)
+    for chart in world.charts:
+        if chart.kind != "flow":
+            charts.add(chart)
+    return replace(world, charts=charts, order=library.flows, offered=offered(library.flows))
+
+
+def _no_diagnosis(tool: Tool | None, answer: ToolAnswer) -> tuple[str, ...]:
+    return ()
+
+
+def _unheard(text: str) -> None:
+    """Nobody is told: the warnings are in the commits."""
+
+
+# ------------------------------------------------------------------ functions
+
+
+class Recorded(Remembered):
+    """Approved functions that give what they are on record to have given."""
+
+    def __init__(
+        self, names: Iterable[str], tape: Tape, missing: Missing, next_seq: Callable[[], int]
+    ) -> None:
+        super().__init__(dict.fromkeys(names, _never))
+        self._tape = tape
+        self._missing = missing
+        self._next_seq = next_seq  # a correction is tried on a copy, whose steps do not count
+
+    def answer(self, scope: Scope, name: str, args: list[Any]) -> FunctionAnswer:
+        """The answer on record; `missing` says what becomes of a call that is not there."""
+        seq = self._next_seq()
+        found = self._tape.call(seq, name, args)
+        frozen = freeze(args)
+        if found is None:
+            return self._missing(name, frozen)
+        if found.error:
+            warning = one_line(f"approved function {name} raised {found.error_name}: {found.error}")
+            commit = self._tape.commit(seq)
+            if commit is not None and warning in commit.warnings:
+                scope.warn(warning)
+        after = None if found.after is None else list(thaw(seal(found.after)))
+        value, error = seal(found.value), found.error or None
+        return FunctionAnswer(name, frozen, value, error, after, found.error_name)
+
+
+def _never(*ignored: Any, **named: Any) -> Any:
+    raise AssertionError("a function is never called when a turn is run again")
+
+
+# ------------------------------------------------------------------ stages of agents
+
+
+class RecordedStages(Stages):
+    """Stages that do their work, but for those that look something up or keep something."""
+
+    def __init__(self, stages: Stages, tape: Tape) -> None:
+        self.plan = stages.plan
+        self.env = stages.env
+        self.emit = None
+        self._tape = tape
+
+    def _run(self, plan: Plan, scope: Scope, memo: Memo | None) -> Outcome:
+        commit = self._tape.commit(scope.state.seq + 1)
+        if plan.is_async or commit is None or not acted(commit):
+            return super()._run(plan, scope, memo)
+        if (commit.frame, commit.node) != (scope.frame.id, scope.node.id):
+            return super()._run(plan, scope, memo)
+        work = work_of(commit)
+        scope.reads += work.reads
+        scope.warnings += work.warnings
+        scope.facts = {name: seal(fact) for name, fact in commit.facts.items()}
+        for op in work.ops:
+            _do(scope, op.verb, op.key, op.value)
+        kept = commit.node == KEEPING and "saved" in commit.facts
+        value = scope.peek((scope.frame.scope, "result")) if kept else None
+        return finish(plan, scope, value, SAVED if kept else None)
+
+
+def acted(commit: Commit) -> bool:
+    """Whether a stage took something from outside, or gave it there."""
+    if commit.node in ACTING:
+        return True
+    for op in commit.ops:
+        if op.key[1:] and op.key[1] in RECORDS:
+            return any(raw(one).get("source") in FOREIGN for one in raw(seal(op.value)))
+    return False
+
+
+def _do(scope: Scope, verb: str, key: Any, value: Any) -> None:
+    if verb == "set":
+        scope.set(key, value)
+    elif verb == "append":
+        scope.append(key, value)
+    else:
+        scope.delete(key)
+
+
+__all__ = ["NotOnRecord", "RecordedStages", "inert", "on_flows"]

@@ -1,0 +1,141 @@
+"""One recorded turn run again: the same steps, with everything from outside taken from the record.
+
+It is a turn like any other, with another way of answering what is needed. What differs from the
+record is for others to find; here a turn stops where the record has no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from saywhy.chart.commit import Commit
+from saywhy.chart.cursor import Cursor, Frame
+from saywhy.chart.machine import Language
+from saywhy.chart.outcome import Answer, BranchAnswer, Need
+from saywhy.errors import FlowExecutionError
+from saywhy.runtime.machinery import Machinery, NoJournal
+from saywhy.runtime.replay.entries import RecordedTurn
+from saywhy.runtime.replay.inert import NotOnRecord
+from saywhy.runtime.replay.masked import MaskedReads
+from saywhy.runtime.replay.tape import Tape, answer_of
+from saywhy.runtime.session import Session
+from saywhy.runtime.turn import TurnRun
+from saywhy.trace.masking.redact import Policy
+from saywhy.trace.record import Recorder
+
+Ask = Callable[[Need, Frame | None], Answer]
+"""Answers what a frame asks."""
+
+
+class ReplayRecorder(Recorder):
+    """Keeps what is recorded, and looks at each step as it was before anything is masked."""
+
+    def __init__(self, policy: Policy, session: Session, see: Callable[[Commit], None]) -> None:
+        super().__init__(policy, secrets=session.secrets)
+        self._see = see
+
+    def keep(self, commit: Commit) -> None:
+        """Keep one commit."""
+        self._see(commit)
+        super().keep(commit)
+
+    __call__ = keep
+
+
+class ReplayRun(TurnRun):
+    """A turn being run again."""
+
+    def __init__(
+        self,
+        machinery: Machinery,
+        session: Session,
+        tape: Tape,
+        policy: Policy,
+        masked: MaskedReads,
+        ask: Ask | None = None,
+    ) -> None:
+        self.tape = tape
+        self.masked_reads = masked
+        self.ask = ask or self.recorded
+        self.stopped: Need | None = None
+        """What was needed and is not on record: the turn went no further."""
+        self.error: FlowExecutionError | None = None
+        recorder = ReplayRecorder(policy, session, self._see)
+        super().__init__(machinery, session, recorder, NoJournal())
+
+    async def again(self, turn: RecordedTurn) -> None:
+        """Run it. What it raised is in `error`, and what stopped it in `stopped`."""
+        assert turn.entry is not None, "a turn without a beginning cannot be run"
+        session = self.session
+        session.state.turn = turn.number - 1
+        for name in turn.gone:
+            session.cargo.pop(name, None)
+        if "language" in turn.host:
+            session.language = turn.host["language"] or self.machinery.world.language
+        if "authenticated" in turn.host:
+            session.authenticated = turn.host["authenticated"]
+        self.run.now = turn.at
+        try:
+            if turn.entry.role == "assistant":
+                self.note_assistant(turn.entry)
+            else:
+                await self.take(turn.entry)
+        except FlowExecutionError as error:
+            self.error = error
+        except NotOnRecord as stopped:
+            self.stopped = stopped.need
+
+    # ------------------------------------------------------------ time
+
+    def _see(self, commit: Commit) -> None:
+        """The next step happens when it happened."""
+        self.masked_reads.see(commit)
+        self._set_time()
+
+    def _set_time(self) -> None:
+        state = self.flow.state
+        at = self.tape.at(state.seq + 1, state.turn)
+        if at is not None:
+            self.run.now = at
+
+    async def _advance(
+        self, language: Language, cursor: Cursor, answer: Answer | BranchAnswer | None
+    ) -> Need | None:
+        self._set_time()
+        self.run.language = language
+        return self.run.advance(cursor, answer)
+
+    # ------------------------------------------------------------ answers
+
+    async def _answer_one(self, need: Need, *, resumed: bool = False) -> Answer:
+        return self.ask(need, self.asking(need))
+
+    def asking(self, need: Need) -> Frame | None:
+        """The frame that asks."""
+        for cursor in (self.routing, self.flow):
+            for frame in cursor.walk():
+                if frame.waiting is need:
+                    return frame
+        return None
+
+    def recorded(self, need: Need, frame: Frame | None) -> Answer:
+        """The answer on record. Raises `NotOnRecord`."""
+        state = self.flow.state
+        commit = None if frame is None else self.tape.answer(frame, need, state.seq, state.turn)
+        if commit is None:
+            raise NotOnRecord(need)
+        answer = answer_of(commit)
+        self.note_open(need, answer)
+        self.masked_reads.take(commit, answer)
+        return answer
+
+    def note_open(self, need: Need, answer: Answer) -> None:
+        """What stays open for people to decide is known by the name it had."""
+        key: Any = answer.facts.get("open")
+        if need.kind == "tool" and key is not None:
+            self.flow.top.data["key"] = key
+            self.flow.top.data.setdefault("salt", "")
+
+
+__all__ = ["Ask", "ReplayRecorder", "ReplayRun"]

@@ -1,0 +1,169 @@
+"""What is on record of the outside: answers, times, what stages that act had done.
+
+Asked for by whoever runs a turn again. An answer belongs to the step that took it in, so the same
+step of the same frame gets it; where a run has become another one, a question gets the answer that
+the same question got.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from saywhy.chart.commit import Commit, FunctionCall, Op
+from saywhy.chart.cursor import Frame
+from saywhy.chart.outcome import Answer, Need, Work
+from saywhy.chart.stages import TaskFailed
+from saywhy.values import dumps, seal
+
+OUTSIDE: Final = frozenset({"tool", "model", "function", "reconcile", "timer", "task"})
+"""Kinds of needs that a turn has answered for it."""
+
+
+KEEPING: Final = "commit-memory"
+"""The stage that keeps a history, which ends its run."""
+SAVED: Final = ("saved", False)
+
+
+class OnRecord(msgspec.Struct, frozen=True):
+    """A question with the step that took its answer in."""
+
+    question: bytes
+    commit: Commit
+
+
+class Tape:
+    """The answers of one conversation, each given once."""
+
+    def __init__(self, commits: Iterable[Commit]) -> None:
+        self._commits: dict[int, Commit] = {}
+        self._answered: dict[tuple[int, str], list[OnRecord]] = {}
+        self._turns: dict[int, list[OnRecord]] = {}
+        self._used: set[int] = set()
+        self._called: dict[int, int] = {}
+        asked: dict[tuple[int, str], bytes] = {}
+        for commit in commits:
+            self._commits[commit.seq] = commit
+            place = (commit.frame, commit.node)
+            if commit.answered is not None and commit.answered.kind in OUTSIDE:
+                one = OnRecord(asked.pop(place, b""), commit)
+                self._answered.setdefault(place, []).append(one)
+                self._turns.setdefault(commit.turn, []).append(one)
+            if commit.asked is not None:
+                told = commit.asked
+                asked[place] = question_of(told.kind, told.name, told.args)
+
+    def commit(self, seq: int) -> Commit | None:
+        """The commit on record under this number."""
+        return self._commits.get(seq)
+
+    def at(self, seq: int, turn: int) -> float | None:
+        """What time it was at this commit of a turn."""
+        commit = self._commits.get(seq)
+        return commit.at if commit is not None and commit.turn == turn else None
+
+    def answer(self, frame: Frame, need: Need, seq: int, turn: int) -> Commit | None:
+        """The step on record that took in the answer to what a frame asks after commit `seq`."""
+        for one in self._answered.get((frame.id, frame.at or ""), ()):
+            if one.commit.seq > seq and one.commit.turn == turn and _is(one.commit, need):
+                return self._take(one)
+        return self.same_question(need, turn)
+
+    def same_question(self, need: Need, turn: int) -> Commit | None:
+        """The answer that the same question got in this turn, the first that is left."""
+        question = question_of(need.kind, need.name, need.args)
+        for one in self._turns.get(turn, ()):
+            if one.question == question and one.commit.seq not in self._used:
+                return self._take(one)
+        return None
+
+    def _take(self, one: OnRecord) -> Commit:
+        self._used.add(one.commit.seq)
+        return one.commit
+
+    def call(self, seq: int, name: str, args: Any) -> FunctionCall | None:
+        """What an approved function gave that the step with this number called."""
+        commit = self._commits.get(seq)
+        if commit is None:
+            return None
+        begin = self._called.get(seq, 0)
+        left = list(enumerate(commit.calls))[begin:]
+        wanted = dumps(args)
+        found = next((n for n, one in left if _fits(one, name, wanted)), None)
+        if found is None:
+            found = next((n for n, one in left if one.name == name), None)
+        if found is None:
+            return None
+        self._called[seq] = found + 1
+        return commit.calls[found]
+
+    def begin(self, turn: int) -> None:
+        """Forget which answers were given: this turn is run anew."""
+        for one in self._turns.get(turn, ()):
+            self._used.discard(one.commit.seq)
+        self._called.clear()
+
+    def calls_of(self, turn: int) -> Iterator[FunctionCall]:
+        """Every call of an approved function in a turn."""
+        for commit in self._commits.values():
+            if commit.turn == turn:
+                yield from commit.calls
+
+    @property
+    def functions(self) -> set[str]:
+        """Names of all approved functions that were called."""
+        return {call.name for commit in self._commits.values() for call in commit.calls}
+
+
+def question_of(kind: str, name: str, args: Any) -> bytes:
+    """A question as text, to tell whether two are the same."""
+    return dumps([kind, name, seal(args)])
+
+
+def _is(commit: Commit, need: Need) -> bool:
+    told = commit.answered
+    return told is not None and (told.kind, told.name) == (need.kind, need.name)
+
+
+def _fits(call: FunctionCall, name: str, args: bytes) -> bool:
+    return call.name == name and dumps(seal(call.args)) == args
+
+
+# ------------------------------------------------------------------ answers
+
+
+def answer_of(commit: Commit) -> Answer:
+    """The answer that a step took in, as it was."""
+    told = commit.answered
+    assert told is not None, "asked only of what took an answer in"
+    if told.kind == "task":
+        return _done(commit)
+    facts = {name: seal(fact) for name, fact in told.facts.items()}
+    return Answer(seal(told.value), told.error or None, told.error_name, facts)
+
+
+def _done(commit: Commit) -> Answer:
+    """What a stage had done outside the engine."""
+    told = commit.answered
+    assert told is not None, "asked only of what took an answer in"
+    work = work_of(commit)
+    if told.error:
+        error = type(told.error_name, (Exception,), {})(told.error)
+        return TaskFailed(None, told.error, told.error_name, work=work, exception=error)
+    return Answer(seal(told.value), work=work)
+
+
+def work_of(commit: Commit) -> Work:
+    """What a stage read, wrote and decided."""
+    if commit.asked is not None and commit.to == "rest":
+        asked = commit.asked
+        need = Need(asked.kind, asked.name, seal(asked.args), asked.effect)
+        return Work(need=need)
+    ops = tuple(Op(op.verb, op.key, seal(op.value)) for op in commit.ops)
+    stop = SAVED if commit.node == KEEPING else None
+    return Work(commit.reads, ops, commit.decision, warnings=commit.warnings, stop=stop)
+
+
+__all__ = ["Tape", "answer_of", "question_of", "work_of"]
