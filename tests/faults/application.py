@@ -58,7 +58,7 @@ def engine_of(application: Mapping[str, Any], store: MemoryStore) -> Engine:
         for name, spec in (application.get("functions") or {}).items()
     }
     local = {name: spec for name, spec in tools.items() if not _is_mock(spec)}
-    functions |= {_called(name): function_of(name, spec, clock) for name, spec in local.items()}
+    functions |= {_called(name): _carried_out(name, spec, clock) for name, spec in local.items()}
     agents = [agent_of(name, application, clock) for name in application.get("agents") or {}]
     model = application.get("model")
     return Engine(
@@ -101,6 +101,16 @@ _OURS = ("takes", "gives", "mapping", "table", "by", "calls", "python", "rules",
 
 def _is_mock(spec: Mapping[str, Any]) -> bool:
     return "gives" in spec
+
+
+def _carried_out(name: str, spec: Mapping[str, Any], clock: FakeClock) -> Any:
+    """What a tool does. As a coroutine it needs no thread of its own, which takes a while."""
+    made = function_of(name, spec, clock)
+
+    async def carried_out(given: Any) -> Any:
+        return made(given)
+
+    return carried_out
 
 
 def _called(name: str) -> str:
@@ -148,7 +158,7 @@ def _tool_for_agent(name: str, application: Mapping[str, Any], clock: FakeClock)
         name,
         spec.get("description", f"The tool {name}"),
         _schema(spec),
-        function_of(name, spec, clock),
+        _carried_out(name, spec, clock),
         instructions=rules,
         effect=spec.get("effect", "reads"),
         **further,

@@ -16,7 +16,7 @@ NAMES = re.compile(
     r"|(step|decision|wording|timer):[A-Za-z]+/[a-z0-9/-]+"
     r"|default:[A-Za-z-]+/[\w.]+"
     r"|(variable|tool|mapping|function|instruction|memory|retrieval|slot|routing|flow|global|host"
-    r"|input|phrase|unset|unrecorded):[\w.-]+"
+    r"|input|phrase|unset|unrecorded):[\w./-]+"
 )
 
 
