@@ -84,7 +84,7 @@ def allow(
 
 
 def mark_sent(db: sqlite3.Connection, output_id: int) -> bool:
-    statement = f"UPDATE outbox SET sent_at = {NOW} WHERE id = ? AND sent_at IS NULL"
+    statement = f"UPDATE outbox SET sent_at = {NOW}, payload = x'' WHERE id = ? AND sent_at IS NULL"
     return db.execute(statement, (output_id,)).rowcount == 1
 
 
