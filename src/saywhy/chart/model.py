@@ -130,6 +130,12 @@ class Charts:
         self._newest[chart.id] = chart
         self._newest[chart.name] = chart
 
+    def add_behind(self, chart: Chart) -> None:
+        """Make `chart` known, by its id and name only where no other chart has them."""
+        self._by_digest[chart.digest] = chart
+        self._newest.setdefault(chart.id, chart)
+        self._newest.setdefault(chart.name, chart)
+
     def add_version(self, chart: Chart) -> None:
         """Make an older version known, for frames that still run on it."""
         self._by_digest.setdefault(chart.digest, chart)

@@ -271,7 +271,7 @@ class Engine(Asking, Replaying, Deciding, Detecting, Timing, Reporting, Watched)
         world.charts.add(machinery.routing)
         world.charts.add(correction_chart())
         for chart in hosted.charts:
-            world.charts.add(chart)
+            world.charts.add_behind(chart)  # an agent may have the name of a flow
         return machinery
 
     def _registry(self, hosted: Hosted) -> Registry:

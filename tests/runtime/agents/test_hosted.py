@@ -12,7 +12,7 @@ from saywhy.flows.model import Library
 from saywhy.runtime.agents.flow_tool import flow_tool
 from saywhy.runtime.agents.hosted import hosted_agents
 from tests.flows.agents.conftest import agent_of, ask_agent
-from tests.flows.conftest import engine_of, flow, say, talk
+from tests.flows.conftest import ask, engine_of, flow, say, talk
 
 NONE = Library((), ())
 
@@ -78,6 +78,16 @@ async def test_one_agent_alone_and_in_an_engine() -> None:
     alone = await desk.run("hi")
     assert alone.content == "Alone."
     assert len(alone.messages) == 2
+
+
+@pytest.mark.parametrize("name", ["Desk", "desk"])
+async def test_a_flow_of_the_same_name(name: str) -> None:
+    """A flow may be called like the agent that it calls: its name starts the flow."""
+    engine = engine_of(flow(ask("order", "Which?"), ask_agent(), name=name), agents=agent_of("Hi."))
+    session = await talk(engine, "desk")
+    assert session.response == "Which?"
+    session = await talk(engine, "7", session=session)
+    assert session.response == "Hi."
 
 
 async def test_an_engine_without_agents_is_unchanged() -> None:
