@@ -83,14 +83,15 @@ def cases_of(kind: str) -> Iterator[Case]:
     if document.problems:
         raise AssertionError(f"{file.name}: {document.problems[0]}")
     for item in document.value:
-        yield _case(item, kind)
+        yield case_of(item, kind)
 
 
 def _file(kind: str) -> Path:
     return FOLDER / f"{kind}.yaml"
 
 
-def _case(item: Mapping[str, Any], kind: str) -> Case:
+def case_of(item: Mapping[str, Any], kind: str) -> Case:
+    """The case that an item of a file describes."""
     unknown = sorted(item.keys() - set(CASE_KEYS))
     assert not unknown, f"{kind}/{item.get('id')}: unknown keys {unknown}"
     asked = item["asked"]

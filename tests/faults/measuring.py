@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from saywhy import Variable
-from saywhy.trace.causes import why as causes
+from saywhy import Reply, Variable
 from saywhy.trace.causes.chain import Chain
 from tests.faults.case import Case
 from tests.faults.playing import Played, named, play, turn_of
@@ -76,10 +75,4 @@ def explained(case: Case, played: Played) -> Chain:
     turn = turn_of(case, played)
     if "variable" in case.asked:
         return played.trace.why(Variable(case.asked["variable"], turn))
-    return played.trace.why(part_of(case.asked["text"], turn))
-
-
-def part_of(text: str, turn: int) -> Any:
-    """A stretch of a reply as a target."""
-    made: Any = getattr(causes, "Part", None)
-    return causes.Reply(turn) if made is None else made(text, turn)
+    return played.trace.why(Reply(turn, case.asked["text"]))
