@@ -13,6 +13,7 @@ import typer
 
 from saywhy.cli.agent import agent
 from saywhy.cli.approvals import approvals
+from saywhy.cli.audit import audit
 from saywhy.cli.author_reference import author_reference
 from saywhy.cli.chat import chat
 from saywhy.cli.check import check
@@ -70,6 +71,7 @@ app.add_typer(unknown, name="unknown")
 app.add_typer(approvals, name="approvals")
 app.add_typer(tools, name="tools")
 app.add_typer(prove, name="prove")
+app.add_typer(audit, name="audit")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -8,16 +8,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from saywhy.errors import CallerError
 from saywhy.trace.trace import Trace
 
 if TYPE_CHECKING:
+    from saywhy.runtime.audit.audit import Audit
     from saywhy.runtime.session import Session
+    from saywhy.stores.store import Store
     from saywhy.trace.causes.chain import Chain
     from saywhy.trace.causes.why import Target
 
 
 class Asking:
     """The part of an engine that explains its conversations."""
+
+    @property
+    def store(self) -> Store | None:
+        """Where conversations are kept; see `Engine.store`."""
+        raise NotImplementedError
+
+    @property
+    def audit(self) -> Audit:
+        """The record of all conversations, to be handed out and checked.
+
+        Raises `CallerError` for an engine without a store.
+        """
+        from saywhy.runtime.audit.audit import Audit
+
+        if self.store is None:
+            raise CallerError(
+                "this engine has no store", hint="Engine(..., store=SqliteStore(path))"
+            )
+        return Audit(self.store)
 
     async def trace(self, of: str | Session) -> Trace:
         """What was recorded of a conversation; see `Engine.trace`."""

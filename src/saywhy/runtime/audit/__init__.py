@@ -1,0 +1,1 @@
+"""The record of conversations, to be handed to somebody who trusts nobody: bundles, checks."""
