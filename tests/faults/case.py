@@ -166,3 +166,23 @@ def _rewritten(value: Any, old: str, new: str, count: list[int]) -> Any:
             for key, item in value.items()
         }
     return value
+
+
+# ------------------------------------------------------------------ taking out
+
+
+def taken_out(case: Case) -> Mapping[str, Any] | None:
+    """The application without the instruction or memory that is the cause; None for others."""
+    kind, _, name = case.removable.partition(":")
+    if kind not in ("instruction", "memory"):
+        return None
+    application = copy.deepcopy(dict(case.application))
+    tools = application.get("tools") or {}
+    lists = [tool.get("rules", []) for tool in tools.values()]
+    for agent in application["agents"].values():
+        lists += [agent.get("instructions", []), agent.get("injections", [])]
+        lists += [one.get("on_tool_result", []) for one in agent.get("instructions", [])]
+    found = [(held, one) for held in lists for one in held if one["id"] == name]
+    for held, one in found:
+        held.remove(one)
+    return application if found else None

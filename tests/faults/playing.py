@@ -40,7 +40,11 @@ class Played:
 
 async def play(case: Case, *, repaired: bool = False) -> Played:
     """Have the dialogue, with the fault or without it. The engine is left open for questions."""
-    application = case.repaired() if repaired else case.application
+    return await had(case.repaired() if repaired else case.application)
+
+
+async def had(application: Mapping[str, Any]) -> Played:
+    """The dialogue of an application."""
     if "alone" in application:
         return await _with_agent(application)
     return await _with_engine(application)

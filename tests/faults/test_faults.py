@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any
 
 import pytest
 
-from tests.faults.case import KINDS, Case, all_cases
-from tests.faults.playing import is_, named, play
+from tests.faults.case import KINDS, Case, all_cases, taken_out
+from tests.faults.playing import had, is_, named, play, shown
 
 CASES = all_cases()
 NAMES = re.compile(
@@ -38,6 +39,20 @@ async def test_the_fault_gives_the_wrong_sentence_and_mending_it_the_right_one(c
         assert NAMES.fullmatch(named(ref, faulty.trace)), ref
     await faulty.close()
     await mended.close()
+
+
+TAKEN_OUT = [(case, left) for case in CASES if "says" in case.without and (left := taken_out(case))]
+
+
+@pytest.mark.parametrize(
+    ("case", "left"), TAKEN_OUT, ids=[f"{case.kind}/{case.id}" for case, _ in TAKEN_OUT]
+)
+async def test_what_the_reply_is_without_its_cause(case: Case, left: Any) -> None:
+    """What a case expects of a counterfactual is what an author sees who takes the cause out."""
+    played = await had(left)
+    assert case.without["says"] in shown(case, played), played.replies
+    assert not is_(case, played, case.asked["text"]), played.replies
+    await played.close()
 
 
 def test_there_are_enough_faults_of_every_kind_in_both_halves() -> None:
