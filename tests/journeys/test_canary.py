@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ class Place:
             reply = await self.engine.take_turn(session_id, text, **more)
         except FlowExecutionError as error:
             self.see(
-                f"{error!r} {error} {error.render()} {error.__cause__!r} {error.__context__!r}"
+                f"{error!r} {error} {error.hint} {error.place} {error.__cause__!r} {error.__context__!r}"
             )
             return None
         return reply.response
@@ -103,7 +103,7 @@ class Place:
 
 
 @asynccontextmanager
-async def opened(folder: Path, left_out: str = "") -> AsyncIterator[Place]:
+async def opened(folder: Path, left_out: str = "") -> AsyncGenerator[Place]:
     """A place, open."""
     place = Place(folder, left_out)
     async with place.engine:

@@ -19,6 +19,7 @@ from saywhy.cli.chat import chat
 from saywhy.cli.check import check
 from saywhy.cli.demo.play import demo
 from saywhy.cli.draw import draw
+from saywhy.cli.forget import forget
 from saywhy.cli.functions import functions
 from saywhy.cli.held import held
 from saywhy.cli.mcp import mcp
@@ -63,7 +64,19 @@ def program(
     """What may stand before a command."""
 
 
-for command in (chat, agent, check, test, why, draw, functions, author_reference, mcp, demo):
+for command in (
+    chat,
+    agent,
+    check,
+    test,
+    why,
+    draw,
+    functions,
+    author_reference,
+    mcp,
+    demo,
+    forget,
+):
     app.command()(command)
 app.add_typer(store, name="store")
 app.add_typer(held, name="held")

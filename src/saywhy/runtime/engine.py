@@ -47,6 +47,7 @@ from saywhy.runtime.diagnostics import Diagnostics
 from saywhy.runtime.direct import call_directly
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.expressions import IN_PROCESS, Expressions
+from saywhy.runtime.forget.forgetting import Forgetting
 from saywhy.runtime.held import HeldTurn
 from saywhy.runtime.log import Log
 from saywhy.runtime.models import Models
@@ -79,7 +80,7 @@ Definitions = str | Path | Mapping[str, Any] | Sequence[Any] | None
 """Flows or tools: a list, `{"flows": […]}`, a path of a file, or a list of paths."""
 
 
-class Engine(Asking, Replaying, Deciding, Detecting, Timing, Reporting, Watched):
+class Engine(Asking, Replaying, Forgetting, Deciding, Detecting, Timing, Reporting, Watched):
     """Runs conversations written as flows.
 
     `flows` and `tools` are definitions or paths of files; `functions` are the approved functions
@@ -169,7 +170,7 @@ class Engine(Asking, Replaying, Deciding, Detecting, Timing, Reporting, Watched)
         self._globals: FrozenDict = freeze(dict(globals or {}), ("globals",))
         self._functions = callables(functions or {})
         self.diagnostics = Diagnostics(returns=validate_tool_returns, failures=log_tool_failures)
-        hosted = hosted_agents(agents, fallback_agent, self.library)
+        hosted = self._hosted = hosted_agents(agents, fallback_agent, self.library)
         options = Options(
             one_of("error_text", error_text, get_args(ErrorText)),
             keep_empty_says,

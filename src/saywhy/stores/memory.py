@@ -17,6 +17,7 @@ from saywhy.clock import Clock, SystemClock
 from saywhy.stores.bell import Bell
 from saywhy.stores.held import StoredHeld
 from saywhy.stores.memory_audit import AuditedMemory, MemoryChains
+from saywhy.stores.memory_parts import PartedMemory
 from saywhy.stores.memory_session import MemorySession
 from saywhy.stores.refusals import (
     check_prune,
@@ -28,6 +29,7 @@ from saywhy.stores.refusals import (
     turn_open,
     version_moved,
 )
+from saywhy.stores.searching import Searched, search_kept
 from saywhy.stores.store import (
     LEASE_SECONDS,
     MAX_QUEUED,
@@ -51,7 +53,7 @@ from saywhy.stores.timers import StoredTimer, Timer
 from saywhy.stores.waiting import StoredWaiting, Waiting
 
 
-class MemoryStore(AuditedMemory):
+class MemoryStore(PartedMemory, AuditedMemory):
     """A `Store` that lives as long as the process."""
 
     def __init__(self, clock: Clock | None = None, *, max_queued: int = MAX_QUEUED) -> None:
@@ -432,6 +434,9 @@ class MemoryStore(AuditedMemory):
         self._outbox = {k: v for k, v in self._outbox.items() if v.session_id not in gone}
         self._rates = {key: ends for key, ends in self._rates.items() if key[0] != user_id}
         return len(gone)
+
+    async def search(self, texts: Sequence[str]) -> tuple[Searched, ...]:
+        return (search_kept("memory", self, [self._sessions, self._charts], texts),)
 
     async def prune(self, older_than_seconds: float, limit: int = 1000) -> int:
         check_prune(older_than_seconds, limit)

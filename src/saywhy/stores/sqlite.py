@@ -10,6 +10,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -23,17 +24,20 @@ from saywhy.stores import sqlite_journal as journal
 from saywhy.stores import sqlite_reads as reads
 from saywhy.stores import sqlite_timers as timing
 from saywhy.stores import sqlite_turn as turn
-from saywhy.stores import sqlite_waiting
+from saywhy.stores import sqlite_parts, sqlite_waiting
 from saywhy.stores.audit import StoredAnchor, StoredChain, StoredLink
 from saywhy.stores.bell import Bell
 from saywhy.stores.held import StoredHeld
 from saywhy.stores.migrations import check_migrated, migrate
+from saywhy.stores.parts import Parts
 from saywhy.stores.refusals import check_prune, check_rate
+from saywhy.stores.searching import Searched, rows_with, search_files
 from saywhy.stores.sqlite_file import (
     BUSY_SECONDS,
     Synchronous,
     connect,
     connect_to_read,
+    fold_in,
     named,
 )
 from saywhy.stores.sqlite_reads import Readers
@@ -297,6 +301,10 @@ class SqliteStore:
     async def chart(self, digest: str) -> bytes | None:
         return await self._readers.do(reads.chart, digest)
 
+    async def parts(self, session_id: str) -> Parts | None:
+        found = await self._readers.do(sqlite_parts.found, session_id)
+        return None if found is None else sqlite_parts.SqliteParts(self._readers.now, found)
+
     async def session(self, session_id: str) -> StoredSession | None:
         return await self._readers.do(reads.session, session_id)
 
@@ -353,6 +361,23 @@ class SqliteStore:
 
     async def forget(self, user_id: str) -> int:
         return await self._writer.do(beside.forget, user_id)
+
+    async def search(self, texts: Sequence[str]) -> tuple[Searched, ...]:
+        """Every byte of the file and of what SQLite keeps beside it; see `stores.searching`.
+
+        The write-ahead log is folded in before, as it holds what was there earlier.
+        """
+        return await asyncio.to_thread(self._search, tuple(texts))
+
+    def _search(self, texts: tuple[str, ...]) -> tuple[Searched, ...]:
+        path = self.path
+        others = [path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm", "-journal")]
+        with closing(self._connect()) as db:
+            fold_in(db)
+            searched = search_files([path, *others], texts)
+            there = list(dict.fromkeys(text for one in searched for text, _ in one.found))
+            rows = rows_with(db, there) if there else frozenset[str]()
+        return tuple(replace(one, rows=rows) for one in searched)
 
     async def prune(self, older_than_seconds: float, limit: int = 1000) -> int:
         check_prune(older_than_seconds, limit)

@@ -7,6 +7,7 @@ the connection is left to others.
 from __future__ import annotations
 
 import sqlite3
+import time
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 from urllib.parse import quote
@@ -19,6 +20,9 @@ cut may take the last few transactions; they are lost whole, the file stays soun
 
 NOW: Final = "CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)"
 """Milliseconds since 1970 by the database's clock; newer SQLite has a shorter word for it."""
+
+FOLD_SECONDS: Final = 0.1
+"""How long to wait before the log is folded in once more."""
 
 BUSY_SECONDS: Final = 10.0
 """How long a connection waits for another process to let go of the file."""
@@ -138,6 +142,16 @@ def _set_up(db: sqlite3.Connection, path: Path, synchronous: Synchronous) -> Non
     # Pages that many turns change are copied from the log to the file once for all of them.
     db.execute("PRAGMA wal_autocheckpoint = 4000")
     db.execute("PRAGMA journal_size_limit = 33554432")  # after a burst the log shrinks again
+
+
+def fold_in(db: sqlite3.Connection, tries: int = 20) -> bool:
+    """Bring the write-ahead log into the file and empty it; False where readers never let go."""
+    for _ in range(tries):
+        busy = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if not busy:
+            return True
+        time.sleep(FOLD_SECONDS)
+    return False
 
 
 def named(error: sqlite3.Error, path: Path) -> OutsideError | CallerError:

@@ -71,6 +71,10 @@ class AnswerCache:
     def __len__(self) -> int:
         return sum(len(shelf.answers) for shelf in self._shelves.values())
 
+    def clear(self) -> None:
+        """Keep nothing: whose answers these are is not known here."""
+        self._shelves.clear()
+
     def get(self, tool: str, key: str, now_ms: float) -> ToolAnswer | None:
         """The answer that is still good, marked as cached and with no attempt of its own."""
         shelf = self._shelves.get(tool)
