@@ -65,9 +65,8 @@ class Place:
         try:
             reply = await self.engine.take_turn(session_id, text, **more)
         except FlowExecutionError as error:
-            self.see(
-                f"{error!r} {error} {error.hint} {error.place} {error.__cause__!r} {error.__context__!r}"
-            )
+            self.see(f"{error!r} {error} {error.hint} {error.place}")
+            self.see(f"{error.__cause__!r} {error.__context__!r}")
             return None
         return reply.response
 

@@ -36,8 +36,9 @@ def forget(
     store: StoreOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Erase a person: conversations, calls, records, what is to be sent or decided.
+    """Erase a person, and prove it.
 
+    Conversations, calls, records and what is to be sent or decided about go, everywhere at once.
     The digests of the audit chain stay, so the chain still verifies. With --prove, what the person
     said and had is looked for in the store's files afterwards, free pages and the write-ahead log
     included; the exit code is 1 when something is still there.
