@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from saywhy.chart.language import Language
 from saywhy.chart.model import Chart
 from saywhy.chart.stages import Stages
 from saywhy.flows.model import Library
 from saywhy.tools.tool import Tool
+
+if TYPE_CHECKING:
+    from saywhy.runtime.agents.agent import Agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,8 @@ class Hosted:
     stages: Stages | None = None
     fallback: str = ""
     """Digest of the flow that takes what fits no other."""
+    agents: Mapping[str, Agent] = field(default_factory=dict[str, "Agent"])
+    """The agents themselves, by name."""
 
     def joined(self, flows: Language) -> Language:
         """The language of the flows, and that of the agents."""

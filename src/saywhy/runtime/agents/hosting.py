@@ -51,6 +51,7 @@ def hosted(agents: Any, fallback: str | None, library: Library) -> Hosted:
         tuple(host.tools.values()),
         stages_of(built.values(), {CARRIED_BY: host.carried_by}),
         last.digest if last else "",
+        named,
     )
 
 

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from saywhy.chart.commit import Commit
+from saywhy.chart.failure import failure_text
 from saywhy.chart.outcome import Need
+from saywhy.expr.javascript import FunctionAnswer
 from saywhy.flows.model import Library
+from saywhy.flows.world import World
+from saywhy.marks import is_quick
 from saywhy.runtime.machinery import Machinery
 from saywhy.runtime.replay.causes import Causes
 from saywhy.runtime.replay.compare import ABSENT, Comparison
 from saywhy.runtime.replay.entries import NO_BEGINNING, RecordedTurn, recorded_turns
-from saywhy.runtime.replay.inert import NotOnRecord, inert, on_flows
+from saywhy.runtime.replay.inert import NotOnRecord, inert, on_flows, told
 from saywhy.runtime.replay.masked import Gap, MaskedReads, marks_in
 from saywhy.runtime.replay.result import Difference, Replay
-from saywhy.runtime.replay.run import ReplayRun
+from saywhy.runtime.replay.run import Asks, ReplayRun
 from saywhy.runtime.replay.tape import Tape
 from saywhy.runtime.session import Session
+from saywhy.tools.invocation import fault_of
 from saywhy.trace.masking.redact import Policy
 from saywhy.trace.trace import Trace
+from saywhy.values import freeze, thaw
 
 
 class Begun:
@@ -32,6 +38,7 @@ class Begun:
         trace: Trace,
         session: Session,
         library: Library | None = None,
+        lesser: Callable[[World], World] | None = None,
     ) -> None:
         self.trace = trace
         self.policy = policy
@@ -40,32 +47,58 @@ class Begun:
         world = machinery.world
         if library is not None:
             world = on_flows(world, library)
+        if lesser is not None:
+            world = lesser(world)
         self.world = world
         self.session = session
         self.running = session
-        self.machinery = inert(machinery, self.tape, world, self.missing, self.next_seq)
+        self._own = machinery.world.functions
+        self.computes = False
+        """Whether functions that only compute are called with what they were not called with."""
+        self._missing: Callable[[str, Any], NotOnRecord] = _not_on_record
+        self.machinery = inert(machinery, self.tape, world, self._function, self.next_seq)
 
     def next_seq(self) -> int:
         """The number of the commit being made."""
         return self.running.state.seq + 1
 
-    def missing(self, name: str, args: Any) -> Any:
-        """A function is called whose answer is not on record."""
-        raise NotOnRecord(Need("function", name, args, "reads"))
+    def on_missing(self, tell: Callable[[str, Any], NotOnRecord]) -> None:
+        """Have `tell` say what becomes of a function that was never called this way."""
+        self._missing = tell
 
-    def run(self, session: Session | None = None) -> ReplayRun:
-        """The next turn, about to be run."""
-        own = self.running = session or self.session
-        return ReplayRun(self.machinery, own, self.tape, self.policy, self.masked)
+    def _function(self, name: str, args: Any) -> FunctionAnswer:
+        """A function is called, and the step on record did not call it."""
+        found = self.tape.same_call(self.running.state.turn, name, args)
+        if found is not None:
+            return told(found, args)
+        function = self._own.get(name)
+        if self.computes and function is not None and is_quick(function):
+            return _computed(function, name, args)
+        raise self._missing(name, args)
 
-    async def take(self, turn: RecordedTurn, session: Session | None = None) -> ReplayRun:
+    async def take(
+        self, turn: RecordedTurn, session: Session | None = None, asks: Asks | None = None
+    ) -> ReplayRun:
         """Run one turn."""
         self.tape.begin(turn.number)
-        run = self.run(session)
+        own = self.running = session or self.session
+        run = ReplayRun(self.machinery, own, self.tape, self.policy, self.masked, asks)
         for what, why in marks_of(turn):
             self.masked.enter(what, why)
         await run.again(turn)
         return run
+
+
+def _computed(function: Callable[..., Any], name: str, args: Any) -> FunctionAnswer:
+    """What a function gives that only computes."""
+    try:
+        return FunctionAnswer(name, args, freeze(function(*thaw(args)), (name,)))
+    except Exception as error:
+        return FunctionAnswer(name, args, None, failure_text(error), None, fault_of(error)[1])
+
+
+def _not_on_record(name: str, args: Any) -> NotOnRecord:
+    return NotOnRecord(Need("function", name, args, "reads"))
 
 
 def marks_of(turn: RecordedTurn) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from saywhy.agent.slots.composed import RECORDS
-from saywhy.chart.commit import Commit
+from saywhy.chart.commit import Commit, FunctionCall
 from saywhy.chart.machine import Language
 from saywhy.chart.model import Charts
 from saywhy.chart.outcome import Need, Outcome
@@ -132,9 +132,15 @@ class Recorded(Remembered):
             commit = self._tape.commit(seq)
             if commit is not None and warning in commit.warnings:
                 scope.warn(warning)
-        after = None if found.after is None else list(thaw(seal(found.after)))
-        value, error = seal(found.value), found.error or None
-        return FunctionAnswer(name, frozen, value, error, after, found.error_name)
+        return told(found, frozen)
+
+
+def told(call: FunctionCall, args: Any) -> FunctionAnswer:
+    """What a call gave, as an expression gets it."""
+    after = None if call.after is None else list(thaw(seal(call.after)))
+    return FunctionAnswer(
+        call.name, args, seal(call.value), call.error or None, after, call.error_name
+    )
 
 
 def _never(*ignored: Any, **named: Any) -> Any:
@@ -189,4 +195,4 @@ def _do(scope: Scope, verb: str, key: Any, value: Any) -> None:
         scope.delete(key)
 
 
-__all__ = ["NotOnRecord", "RecordedStages", "inert", "on_flows"]
+__all__ = ["NotOnRecord", "RecordedStages", "inert", "on_flows", "told"]

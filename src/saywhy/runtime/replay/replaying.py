@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from saywhy.chart.model import Charts
 from saywhy.errors import CallerError, UnknownSession
+from saywhy.flows.model import Library
+from saywhy.flows.world import World
+from saywhy.runtime.agents.hosted import Hosted
 from saywhy.runtime.conversations import Conversations
 from saywhy.runtime.machinery import Machinery
 from saywhy.runtime.session import Session
@@ -13,7 +19,9 @@ from saywhy.trace.trace import Trace
 
 if TYPE_CHECKING:
     from saywhy.runtime.replay.conversation import Begun
+    from saywhy.runtime.replay.removal import Removal
     from saywhy.runtime.replay.result import Replay
+    from saywhy.runtime.replay.whatif import Counterfactual
 
 
 class Replaying:
@@ -22,6 +30,8 @@ class Replaying:
     language: str | None
     _machinery: Machinery
     _policy: Policy
+    _hosted: Hosted
+    library: Library
 
     @property
     def _stored(self) -> Conversations:
@@ -47,6 +57,40 @@ class Replaying:
         begun = await self._begun(of, flows)
         return await replay(begun, turns=turns, changed=flows is not None)
 
+    async def counterfactual(
+        self, of: str | Session, without: str, *, turn: int | None = None, model: Any = None
+    ) -> Counterfactual:
+        """Run a turn again without a piece, and say whether and how its reply changes.
+
+        `without` is a name that `why` gives: `instruction:ID`, `tool_result:N`, `message:N`,
+        `memory:ID`, and some more; see `runtime.replay.removal`. `turn` is the newest with a reply
+        unless given. Nothing is called: tools and functions answer from the record, and a call
+        that is not there is told and not made. `model` (a provider, a function or a name) is asked
+        where a request is another one than on record; without one the answer on record stands in,
+        which `assumed` tells. Raises `CallerError` for what cannot be taken away or is not there.
+        """
+        from saywhy.models.asked import asked_model
+        from saywhy.runtime.replay.counterfactual import WhatIf
+        from saywhy.runtime.replay.removal import Removal
+
+        begun = await self._begun(of)
+        removal = Removal(without, begun.trace, turn or newest_reply(begun.trace))
+        lesser = self._lesser(begun, removal)
+        provider = None if model is None else asked_model(model)
+        return await WhatIf(begun, lesser, removal, provider).answer()
+
+    def _lesser(self, begun: Begun, removal: Removal) -> Begun:
+        """The same conversation on an engine that has not the piece."""
+        from saywhy.runtime.replay.conversation import Begun
+        from saywhy.runtime.replay.removal import OF_AGENTS
+
+        machinery, world = self._machinery, removal.world
+        if removal.kind in OF_AGENTS and not removal.of_answers:
+            hosted = without_piece(self._hosted, self.library, removal)
+            machinery = replace(machinery, agents=hosted.stages)
+            world = partial(with_agents, hosted)
+        return Begun(machinery, self._policy, begun.trace, begun.session, lesser=world)
+
     async def _begun(self, of: str | Session, flows: Any = None) -> Begun:
         from saywhy.flows.load import load_definitions
         from saywhy.runtime.replay.conversation import Begun
@@ -68,6 +112,37 @@ class Replaying:
             known, language = stored, None
         charts = self._machinery.charts
         return Session(known.session_id, known.user_id, language, charts, known.created_at)
+
+
+def newest_reply(trace: Trace) -> int:
+    """The newest turn that answered something. Raises `CallerError` for none."""
+    for number in reversed(trace.turns):
+        if any(one.role == "assistant" for one in trace.messages(number)):
+            return number
+    raise CallerError("nothing was answered in this conversation")
+
+
+def with_agents(hosted: Hosted, world: World) -> World:
+    """The world with other agents in place of those of the same names."""
+    charts = Charts(world.charts)
+    for chart in hosted.charts:
+        charts.add(chart)
+    return replace(world, charts=charts, agents=hosted.names)
+
+
+def without_piece(hosted: Hosted, library: Library, removal: Removal) -> Hosted:
+    """The agents of an engine without an instruction or a tool. Raises `CallerError`."""
+    from saywhy.flows.agents.fallback import fallback_chart
+    from saywhy.runtime.agents.hosting import hosted as made_of
+    from saywhy.runtime.replay.lesser import Lesser
+
+    lesser = Lesser(removal.kind, removal.name)
+    agents = lesser.agents(hosted.agents)
+    if not lesser.found:
+        raise CallerError(f'no agent has {removal.kind} "{removal.name}"')
+    removal.applied = True
+    fallback = next((one for one in agents if fallback_chart(one).digest == hosted.fallback), None)
+    return made_of(agents, fallback, library)
 
 
 __all__ = ["Replaying"]

@@ -7,25 +7,70 @@ record is for others to find; here a turn stops where the record has no answer.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
+from saywhy.agent.loop.request import request_of
 from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Cursor, Frame
 from saywhy.chart.machine import Language
 from saywhy.chart.outcome import Answer, BranchAnswer, Need
+from saywhy.chart.stages import KIND as STAGES
 from saywhy.errors import FlowExecutionError
+from saywhy.flows.prompts import prompt_of
+from saywhy.models.provider import question
 from saywhy.runtime.machinery import Machinery, NoJournal
 from saywhy.runtime.replay.entries import RecordedTurn
 from saywhy.runtime.replay.inert import NotOnRecord
 from saywhy.runtime.replay.masked import MaskedReads
+from saywhy.runtime.replay.request import Request
 from saywhy.runtime.replay.tape import Tape, answer_of
+from saywhy.runtime.retold import with_conversation
 from saywhy.runtime.session import Session
 from saywhy.runtime.turn import TurnRun
 from saywhy.trace.masking.redact import Policy
 from saywhy.trace.record import Recorder
 
-Ask = Callable[[Need, Frame | None], Answer]
-"""Answers what a frame asks."""
+
+class Asks(Protocol):
+    """Who answers what is asked in a turn that is run again."""
+
+    async def answer(self, run: Running, need: Need, frame: Frame) -> Answer:
+        """The answer. Raises `NotOnRecord` where there is none."""
+        ...
+
+
+class FromRecord:
+    """Answers as it was answered."""
+
+    async def answer(self, run: Running, need: Need, frame: Frame) -> Answer:
+        """The answer on record."""
+        commit = run.tape.answer(frame, need, run.seq, run.turn)
+        if commit is None:
+            raise NotOnRecord(need)
+        answer = answer_of(commit)
+        run.masked_reads.take(commit, answer)
+        return answer
+
+
+class Running(Protocol):
+    """A run, as far as whoever answers for it has to know it."""
+
+    tape: Tape
+    masked_reads: MaskedReads
+
+    @property
+    def seq(self) -> int:
+        """The newest commit."""
+        ...
+
+    @property
+    def turn(self) -> int:
+        """The turn being run."""
+        ...
+
+    def request(self, need: Need, frame: Frame) -> Request:
+        """What a model would be asked."""
+        ...
 
 
 class ReplayRecorder(Recorder):
@@ -53,11 +98,11 @@ class ReplayRun(TurnRun):
         tape: Tape,
         policy: Policy,
         masked: MaskedReads,
-        ask: Ask | None = None,
+        asks: Asks | None = None,
     ) -> None:
         self.tape = tape
         self.masked_reads = masked
-        self.ask = ask or self.recorded
+        self.asks = asks or FromRecord()
         self.stopped: Need | None = None
         """What was needed and is not on record: the turn went no further."""
         self.error: FlowExecutionError | None = None
@@ -109,9 +154,14 @@ class ReplayRun(TurnRun):
     # ------------------------------------------------------------ answers
 
     async def _answer_one(self, need: Need, *, resumed: bool = False) -> Answer:
-        return self.ask(need, self.asking(need))
+        frame = self._asking(need)
+        if frame is None:
+            raise NotOnRecord(need)
+        answer = await self.asks.answer(self, need, frame)
+        self._note_open(need, answer)
+        return answer
 
-    def asking(self, need: Need) -> Frame | None:
+    def _asking(self, need: Need) -> Frame | None:
         """The frame that asks."""
         for cursor in (self.routing, self.flow):
             for frame in cursor.walk():
@@ -119,18 +169,26 @@ class ReplayRun(TurnRun):
                     return frame
         return None
 
-    def recorded(self, need: Need, frame: Frame | None) -> Answer:
-        """The answer on record. Raises `NotOnRecord`."""
-        state = self.flow.state
-        commit = None if frame is None else self.tape.answer(frame, need, state.seq, state.turn)
-        if commit is None:
-            raise NotOnRecord(need)
-        answer = answer_of(commit)
-        self.note_open(need, answer)
-        self.masked_reads.take(commit, answer)
-        return answer
+    @property
+    def seq(self) -> int:
+        """The newest commit."""
+        return self.flow.state.seq
 
-    def note_open(self, need: Need, answer: Answer) -> None:
+    @property
+    def turn(self) -> int:
+        """The turn being run."""
+        return self.flow.state.turn
+
+    def request(self, need: Need, frame: Frame) -> Request:
+        """What a model would be asked."""
+        charts, world = self.machinery.charts, self.machinery.world
+        chart = charts.version(frame.chart)
+        if chart is not None and chart.kind == STAGES:
+            return Request(request_of(self.flow, need), of_agent=True)
+        told = with_conversation(need, self.session.messages, self.masked)
+        return Request(question(need.name, *prompt_of(world, told)))
+
+    def _note_open(self, need: Need, answer: Answer) -> None:
         """What stays open for people to decide is known by the name it had."""
         key: Any = answer.facts.get("open")
         if need.kind == "tool" and key is not None:
@@ -138,4 +196,4 @@ class ReplayRun(TurnRun):
             self.flow.top.data.setdefault("salt", "")
 
 
-__all__ = ["Ask", "ReplayRecorder", "ReplayRun"]
+__all__ = ["Asks", "FromRecord", "ReplayRecorder", "ReplayRun", "Running"]

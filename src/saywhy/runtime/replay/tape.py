@@ -66,22 +66,48 @@ class Tape:
 
     def answer(self, frame: Frame, need: Need, seq: int, turn: int) -> Commit | None:
         """The step on record that took in the answer to what a frame asks after commit `seq`."""
+        commit = self.look(frame, need, seq, turn)
+        if commit is None:
+            return self.same_question(need, turn)
+        self.use(commit.seq)
+        return commit
+
+    def look(self, frame: Frame, need: Need, seq: int, turn: int) -> Commit | None:
+        """The same step, found by its place alone and not used up."""
         for one in self._answered.get((frame.id, frame.at or ""), ()):
-            if one.commit.seq > seq and one.commit.turn == turn and _is(one.commit, need):
-                return self._take(one)
-        return self.same_question(need, turn)
+            commit = one.commit
+            if commit.seq > seq and commit.turn == turn and _is(commit, need):
+                return commit
+        return None
+
+    def next_of(self, need: Need, turn: int) -> Commit | None:
+        """The first answer left in this turn to a question of the same kind and name."""
+        for one in self._turns.get(turn, ()):
+            if _is(one.commit, need) and one.commit.seq not in self._used:
+                return one.commit
+        return None
+
+    def is_left(self, seq: int) -> bool:
+        """Whether this answer was not given yet."""
+        return seq not in self._used
+
+    def use(self, seq: int) -> None:
+        """This answer is given."""
+        self._used.add(seq)
 
     def same_question(self, need: Need, turn: int) -> Commit | None:
         """The answer that the same question got in this turn, the first that is left."""
         question = question_of(need.kind, need.name, need.args)
         for one in self._turns.get(turn, ()):
             if one.question == question and one.commit.seq not in self._used:
-                return self._take(one)
+                self.use(one.commit.seq)
+                return one.commit
         return None
 
-    def _take(self, one: OnRecord) -> Commit:
-        self._used.add(one.commit.seq)
-        return one.commit
+    def same_call(self, turn: int, name: str, args: Any) -> FunctionCall | None:
+        """What an approved function gave in this turn, called with the very same."""
+        wanted = dumps(seal(args))
+        return next((one for one in self.calls_of(turn) if _fits(one, name, wanted)), None)
 
     def call(self, seq: int, name: str, args: Any) -> FunctionCall | None:
         """What an approved function gave that the step with this number called."""
@@ -90,7 +116,7 @@ class Tape:
             return None
         begin = self._called.get(seq, 0)
         left = list(enumerate(commit.calls))[begin:]
-        wanted = dumps(args)
+        wanted = dumps(seal(args))
         found = next((n for n, one in left if _fits(one, name, wanted)), None)
         if found is None:
             found = next((n for n, one in left if one.name == name), None)

@@ -1,0 +1,144 @@
+"""What if it had not been there: the turns since a piece came in, run again without it.
+
+Up to the piece the conversation runs as it is on record. From there it runs twice: as it was, which
+shows what each model was asked, and without the piece.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from saywhy.chart.commit import Commit
+from saywhy.errors import CallerError
+from saywhy.models.provider import Provider
+from saywhy.runtime.replay.causes import Causes
+from saywhy.runtime.replay.changed import Baseline, Changed
+from saywhy.runtime.replay.compare import Comparison
+from saywhy.runtime.replay.conversation import Begun
+from saywhy.runtime.replay.entries import NO_BEGINNING, RecordedTurn, recorded_turns
+from saywhy.runtime.replay.masked import Gap
+from saywhy.runtime.replay.removal import RecalledTexts, Removal
+from saywhy.runtime.replay.result import Difference
+from saywhy.runtime.replay.run import ReplayRun
+from saywhy.runtime.replay.whatif import Counterfactual
+from saywhy.runtime.session import Session
+
+LEFT_OUT: Final = "the turn is left out"
+
+
+class WhatIf:
+    """One question: what would a turn have answered without this piece?"""
+
+    def __init__(
+        self, begun: Begun, lesser: Begun, removal: Removal, model: Provider | None
+    ) -> None:
+        self.begun = begun
+        self.lesser = lesser
+        """The same conversation where the piece is not there."""
+        self.removal = removal
+        self.baseline = Baseline()
+        self.changed = Changed(removal, self.baseline, self._recalled, model)
+        self.lesser.on_missing(self.changed.function)
+        self.lesser.computes = True
+        self.gaps: list[Gap] = []
+        self.difference: Difference | None = None
+        self._comparison = Comparison(begun.trace.charts)
+        self._causes = Causes(begun.trace.charts, begun.world.charts, changed=False)
+        self._texts: dict[int, RecalledTexts] = {}
+
+    def _recalled(self, turn: int) -> RecalledTexts:
+        if turn not in self._texts:
+            self._texts[turn] = RecalledTexts(self.begun.trace, turn)
+        return self._texts[turn]
+
+    async def answer(self) -> Counterfactual:
+        """Run the turns. Raises `CallerError` where the turn is not on record."""
+        removal, turns = self.removal, list(recorded_turns(self.begun.trace))
+        before = [one for one in turns if one.number < removal.first]
+        since = [one for one in turns if removal.first <= one.number <= removal.turn]
+        if not since or since[-1].number != removal.turn:
+            known = f"turns {turns[0].number} to {turns[-1].number}" if turns else "no turns"
+            raise CallerError(f"turn {removal.turn} is not on record", hint=f"{known} are")
+        session = self.begun.session
+        for turn in before:
+            if not await self._as_it_was(turn, session):
+                break
+        twin = session.copy()
+        last: ReplayRun | None = None
+        was: ReplayRun | None = None
+        if not self.gaps:
+            for turn in since:
+                was = await self.begun.take(turn, session, self.baseline)
+                last = await self._without(turn, twin, was) or last
+        return self._result(was, last)
+
+    async def _as_it_was(self, turn: RecordedTurn, session: Session) -> bool:
+        if turn.entry is None:
+            self.gaps.append(Gap(turn.number, 0, "the turn", NO_BEGINNING))
+            return False
+        run = await self.begun.take(turn, session)
+        if run.stopped is not None:
+            self.gaps.append(Gap(turn.number, run.seq, run.stopped.name, "not on record"))
+            return False
+        return True
+
+    async def _without(self, turn: RecordedTurn, twin: Session, was: ReplayRun) -> ReplayRun | None:
+        begun = self.removal.entry(turn)
+        if begun is None:
+            self.difference = self._left_out(turn, was)
+            return None
+        run = await self.lesser.take(begun, twin, self.changed)
+        if self.difference is None:
+            self.difference = self._first(was, run)
+        return run
+
+    def _left_out(self, turn: RecordedTurn, was: ReplayRun) -> Difference:
+        seq = turn.commits[0].seq if turn.commits else 0
+        replies = (was.session.response, None)
+        said = turn.entry.text if turn.entry is not None else ""
+        return Difference(
+            turn.number, seq, "turn", said, LEFT_OUT, "", "answer", "nobody said it", replies
+        )
+
+    def _first(self, was: ReplayRun, run: ReplayRun) -> Difference | None:
+        """The first step of a turn that is another one."""
+        one, other = was.recorder.kept, run.recorder.kept
+        replies = (was.session.response, run.session.response)
+        for place in range(max(len(one), len(other))):
+            left: Commit | None = one[place] if place < len(one) else None
+            right: Commit | None = other[place] if place < len(other) else None
+            if left is None or right is None:
+                return self._causes.of_missing(was.turn, left, right, run.stopped, replies)
+            found = self._comparison.first(left, right)
+            if found is not None:
+                return self._causes.of(left, right, found, replies)
+        return None
+
+    def _result(self, was: ReplayRun | None, run: ReplayRun | None) -> Counterfactual:
+        changed = self.changed
+        gaps = [*self.gaps, *self.begun.masked.gaps, *self.lesser.masked.gaps]
+        return Counterfactual(
+            self.begun.session.session_id,
+            self.removal.turn,
+            self.removal.ref,
+            _reply(was),
+            _reply(run),
+            self.removal.applied,
+            self.difference,
+            tuple(dict.fromkeys(changed.assumed)),
+            tuple(dict.fromkeys(changed.would_call)),
+            changed.asked,
+            str(run.error) if run is not None and run.error is not None else "",
+            tuple(dict.fromkeys(gaps)),
+        )
+
+
+def _reply(run: ReplayRun | None) -> str | None:
+    """What a turn answers, as it may be shown."""
+    if run is None or run.stopped is not None:
+        return None
+    response = run.session.response
+    return response if response is None else run.recorder.redactor.text(response)
+
+
+__all__ = ["WhatIf"]
