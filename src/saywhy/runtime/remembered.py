@@ -1,17 +1,25 @@
 """What a session remembers of sensitive places and texts, so that later turns mask them too.
 
 It is written the moment it is found: what a turn leaves behind when it stops anywhere knows of all
-that had been recorded by then. Nothing of it is an operation, as a record would tell it.
+that had been recorded by then. Nothing of it is an operation, as a record would tell it. What is
+logged meanwhile is masked by what is remembered.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from saywhy.chart.commit import Commit
 from saywhy.flows.speech import QUEUE
 from saywhy.runtime.session import Session
 from saywhy.trace.masking.redact import Redactor
 from saywhy.trace.masking.taint import SENSITIVE, Taint, pruned
 from saywhy.trace.masking.texts import MAX_HELD
 from saywhy.values import freeze, raw
+
+if TYPE_CHECKING:
+    from saywhy.runtime.machinery import Machinery
 
 SECRETS = "secrets"
 
@@ -48,3 +56,17 @@ def end_turn(redactor: Redactor, session: Session) -> None:
         facts[SENSITIVE] = freeze(left)
     else:
         del facts[SENSITIVE]
+
+
+def logging_of(machinery: Machinery, redactor: Redactor) -> Callable[[Commit], None]:
+    """What logs the warnings of a commit.
+
+    No method of the run: what holds its holder is left to the garbage collector.
+    """
+
+    def log(commit: Commit) -> None:
+        for warning in commit.warnings:
+            loud = commit.facts.get("error") == warning
+            (machinery.error if loud else machinery.warn)(redactor.text(warning))
+
+    return log
