@@ -2,9 +2,9 @@
 
 - `instruction:ID`  the agents have no such instruction, rule about results or injected piece
 - `tool:NAME`       the agents are not offered the tool
-- `tool_result:N`   the tool answered nothing: null, and no error
-- `message:N`       the user had not said it: the turn of the message is left out; where it is the
-                    turn that is asked about, it is run with no words
+- `tool_result:N`   the tool answered nothing: an empty object where it gave an object, an empty
+                    list for a list, an empty text to an agent, null for all else; and no error
+- `message:N`       the user had not said it: there is no turn of this message
 - `memory:ID`, `retrieval:ID`  it was not recalled: no request to a model has it
 - `default:FLOW/NAME`  the variable of the flow has no declared default
 - `host:cargo.NAME`, `host:NAME`  the host did not give it
@@ -84,6 +84,8 @@ class Removal:
                 first = self._opened()
             case "host":
                 first = self._given()
+            case "instruction" | "tool":
+                first = min(self._trace.turns, default=1)
             case _:
                 first = self.turn
         if first > self.turn:
@@ -154,9 +156,7 @@ class Removal:
             if turn.number != self.first:
                 return turn
             self.applied = True
-            if turn.number < self.turn:
-                return None
-            return msgspec.structs.replace(turn, entry=msgspec.structs.replace(entry, text=""))
+            return None
         if self.kind == "host" and turn.number == self.first:
             self.applied = True
             return msgspec.structs.replace(turn, entry=self._not_given(entry))
@@ -202,8 +202,7 @@ class Removal:
         """An answer of the record without the piece."""
         if self.kind == "tool_result" and commit is not None and commit.seq == self.seq:
             self.applied = True
-            facts = {name: fact for name, fact in answer.facts.items() if name == "attempts"}
-            return Answer(None, facts=facts)
+            return nothing(answer)
         if self.of_answers:
             return self._less_said(answer)
         return answer
@@ -224,7 +223,7 @@ class Removal:
         if self.kind not in RECALLED:
             return request
         ask = request.ask
-        kept = [one for one in ask.messages if not self._recalled(one)]
+        kept = [one for one in ask.messages if not recalled.is_from(one, self.name)]
         system = ask.system
         for text in recalled.of(self.name):
             if system and text in system:
@@ -236,9 +235,18 @@ class Removal:
         messages = FrozenList([raw(seal(one)) for one in fewer])
         return request.on(messages=messages, system=system or None)
 
-    def _recalled(self, message: Any) -> bool:
-        source, _, name = str(message.get(INJECTED) or "").partition(":")
-        return source in RECALLED and name == self.name
+
+def nothing(answer: Answer) -> Answer:
+    """An answer that tells nothing, of the same kind."""
+    facts = {name: fact for name, fact in answer.facts.items() if name in ("attempts", "reply")}
+    if facts.get("reply"):
+        return Answer(FrozenDict({"content": ""}), facts=facts)
+    empty: Any = None
+    if isinstance(answer.value, FrozenDict):
+        empty = FrozenDict({})
+    elif isinstance(answer.value, FrozenList):
+        empty = FrozenList([])
+    return Answer(empty, facts=facts)
 
 
 class RecalledTexts:
@@ -251,6 +259,8 @@ class RecalledTexts:
             for op in commit.ops:
                 if op.key[1:] and op.key[1] in RECORDS:
                     self._note(raw(seal(op.value)))
+                elif op.key[1:] and op.key[1] == "messages":
+                    self._note_marked(raw(seal(op.value)))
 
     def _note(self, records: Any) -> None:
         for one in records if isinstance(records, list) else ():
@@ -259,29 +269,45 @@ class RecalledTexts:
                 continue
             name = str(told.get("sourceId") or "")
             if told.get("rawContent"):
-                self._texts.setdefault(name, []).append(told["rawContent"])
+                self._add(name, told["rawContent"])
             refs = str(told.get("upstreamRef") or "")
             if refs:
                 self._parts.setdefault(name, refs.split(", "))
+
+    def _note_marked(self, messages: Any) -> None:
+        """The messages that bear the mark of a memory; what a model is handed bears none."""
+        for one in messages if isinstance(messages, list) else (messages,):
+            told: Any = raw(one)
+            if isinstance(told, dict) and isinstance(told.get(INJECTED), str):
+                source, _, name = told[INJECTED].partition(":")
+                if source in RECALLED and isinstance(told.get("content"), str):
+                    self._add(name, told["content"])
+
+    def _add(self, name: str, text: str) -> None:
+        known = self._texts.setdefault(name, [])
+        if text not in known:
+            known.append(text)
 
     def of(self, name: str) -> list[str]:
         """The texts that came from one memory."""
         return self._texts.get(name, [])
 
+    def is_from(self, message: Any, name: str) -> bool:
+        """Whether a message of a request is what one memory gave."""
+        return message.get("role") != "assistant" and message.get("content") in self.of(name)
+
     def without(self, message: Any, name: str) -> Any:
         """A message of several found pieces without the one of this name."""
-        source, _, memory = str(message.get(INJECTED) or "").partition(":")
-        parts = self._parts.get(memory, [])
         content = message.get("content")
-        if source not in RECALLED or name not in parts or not isinstance(content, str):
-            return message
-        head, *pieces = _pieces(content)
-        place = parts.index(name)
-        if len(pieces) != len(parts):
-            return message
-        kept = [one for at, one in enumerate(pieces) if at != place]
-        listed = [f"[{number}] {one}" for number, one in enumerate(kept, 1)]
-        return {**raw(message), "content": "\n\n".join([head, *listed])}
+        for memory, parts in self._parts.items():
+            if name in parts and self.is_from(message, memory):
+                head, *pieces = _pieces(str(content))
+                if len(pieces) == len(parts):
+                    place = parts.index(name)
+                    kept = [one for at, one in enumerate(pieces) if at != place]
+                    listed = [f"[{number}] {one}" for number, one in enumerate(kept, 1)]
+                    return {**raw(message), "content": "\n\n".join([head, *listed])}
+        return message
 
 
 def _pieces(content: str) -> list[str]:
