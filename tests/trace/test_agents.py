@@ -197,15 +197,19 @@ async def test_why_an_agent_answered_so() -> None:
     said = chain.causes[1]
     assert said.sentence == "answered by agent agent"
     told = [line for cause in chain.causes for line in (cause.sentence, *cause.details)]
-    assert any('tool order({"id": 7})' in line for line in told)
-    assert any("is what the model answered" in line for line in told)
     for line in (
-        'Instruction "kind" fired',
-        'Instruction "calm" applies',
-        '"Help.": the agent\'s system prompt',
-        '"Stay calm.": an agent-level instruction is active',
+        'the model answered "It was denied."',
+        'the model wanted order({"id": 7})',
+        'tool order({"id": 7}) gave "denied"',
+        'instruction "kind" about order: it applies, and says "Be kind."',
+        'instruction "calm" in the system prompt: "Stay calm." (it applies)',
+        'the system prompt: "Help."',
+        'tool order is declared as "O."',
+        "it was offered 1 tool: order",
     ):
-        assert line in told
+        assert line in told, told
+    names = {name for cause in chain.causes for name in cause.names}
+    assert {"instruction:kind", "instruction:calm", "slot:system-prompt", "tool:order"} <= names
 
 
 async def test_a_sequence_reads_as_questions_and_answers() -> None:

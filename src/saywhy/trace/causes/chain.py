@@ -14,7 +14,8 @@ from saywhy.errors import Place
 from saywhy.trace.words import name_of
 from saywhy.values import UNDEFINED, Key, tagged
 
-CauseKind = Literal["target", "said", "value", "answer", "decision", "start"]
+CauseKind = Literal["target", "said", "value", "answer", "decision", "start", "handed", "missing"]
+"""`handed`: a piece of what a model was shown; `missing`: something that did not happen."""
 
 Root = Literal[
     "",
@@ -29,20 +30,22 @@ Root = Literal[
     "host",
     "input",
     "phrase",
+    "recalled",
     "unset",
     "unrecorded",
 ]
 """What a chain may end in; empty for a cause that has causes of its own.
 
 words of the user, the result of a tool, of a model, of an approved function, a time that was over
-without an answer, a text an author wrote, a declared default, a global variable, what the host set,
-the input of a run, the library's own phrases; `unset` is a variable that nothing wrote,
-`unrecorded` one the record cannot explain.
+without an answer, a text an author wrote, a declared default, a global variable, what the host
+set, the input of a run, the library's own phrases, something recalled from memory or retrieved;
+`unset` is a variable that nothing wrote, `unrecorded` one the record cannot explain.
 """
 
-Edge = Literal["wrote", "read", "answer", "decision", "caller"]
+Edge = Literal["wrote", "read", "answer", "decision", "caller", "handed", "asked"]
 """How a cause leads to its cause: which step wrote it, what that step read, which answer from
-outside it took over, which decision let it run, what opened its flow."""
+outside it took over, which decision let it run, what opened its flow, what a model was handed,
+which answer of a model asked for it."""
 
 
 class Cause(msgspec.Struct, omit_defaults=True):

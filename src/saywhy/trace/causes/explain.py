@@ -21,6 +21,8 @@ ASIDE: Final = 3
 """How many links it counts for to go from a value to what let its step run."""
 
 CONTROL: Final[frozenset[Edge]] = frozenset({"decision", "caller"})
+QUIET: Final[frozenset[Edge]] = CONTROL | frozenset[Edge]({"handed", "asked"})
+"""Of these it goes without saying that they stand elsewhere: a model is handed the same again."""
 
 
 class _Line(NamedTuple):
@@ -105,7 +107,7 @@ class _Writer:
 
     def _elsewhere(self, link: Link, cause: Cause, depth: int) -> None:
         """A cause that is explained in another place: named where that helps, else left out."""
-        if link.kind in CONTROL or _is_inside(link, cause):
+        if link.kind in QUIET or _is_inside(link, cause):
             return
         if self._causes.get(cause.id):
             when = "above" if cause.id in self._written else "below"

@@ -60,7 +60,7 @@ def variable_refs(trace: Trace, key: Key, commit: Commit, how: How) -> tuple[str
 
 def unwritten_ref(key: Key, root: str) -> str:
     """The name of a variable that no recorded step wrote; its prefix says why there is none."""
-    return f"{root}:{name_of(key)}"
+    return f"{root}:{name_of(key[1:] if root == 'input' and len(key) > 1 else key)}"
 
 
 __all__ = [

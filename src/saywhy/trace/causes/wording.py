@@ -10,14 +10,17 @@ from saywhy.chart.commit import Answered, Commit, Condition, Decision, FunctionC
 from saywhy.chart.model import Node
 from saywhy.errors import Place
 from saywhy.messages import Message
+from saywhy.models.provider import CHAT
 from saywhy.trace.agents import causes_in, is_answer
-from saywhy.trace.causes.carried import carried_text
+from saywhy.trace.causes.carried import CALL, RUN, carried_text
 from saywhy.trace.causes.chain import Cause, Root
 from saywhy.trace.causes.corrected import replaced_in
 from saywhy.trace.causes.decided import arguments_in, word_of
 from saywhy.trace.causes.forms import read_from
+from saywhy.trace.causes.handed_wording import chat_text
 from saywhy.trace.causes.intents import filled_text, found_by_model, model_text, routing_details
 from saywhy.trace.causes.origin import How, Origin, message_of
+from saywhy.trace.causes.own import own_of
 from saywhy.trace.causes.ref import (
     answer_ref,
     decision_ref,
@@ -55,7 +58,7 @@ NO_CHART: Final = "the flow it ran on is not part of this record"
 _ROOTS: Final[dict[How, Root]] = {"default": "default", "host": "host", "written": "authored"}
 
 
-def _at(trace: Trace, commit: Commit) -> dict[str, Any]:
+def at(trace: Trace, commit: Commit) -> dict[str, Any]:
     """What every cause says of the step it speaks of.
 
     How a message found its flow is no flow of the author's: its steps have no name and no place.
@@ -63,6 +66,8 @@ def _at(trace: Trace, commit: Commit) -> dict[str, Any]:
     if commit.flow in OWN:
         return {"commit": commit.seq, "turn": commit.turn}
     node = trace.node_of(commit)
+    if own_of(trace, commit):  # a step of an agent's loop stands in no file of the author's
+        return {"commit": commit.seq, "turn": commit.turn, "flow": commit.flow}
     return {
         "commit": commit.seq,
         "turn": commit.turn,
@@ -86,14 +91,14 @@ def step(trace: Trace, commit: Commit) -> Cause:
     node = trace.node_of(commit)
     failed = f" failed: {commit.error}" if commit.error else ""
     sentence = f"{step_of_flow(commit, node)}{failed} (turn {commit.turn})"
-    return Cause(0, "target", sentence, ref=step_ref(trace, commit), **_at(trace, commit))
+    return Cause(0, "target", sentence, ref=step_ref(trace, commit), **at(trace, commit))
 
 
 def said(trace: Trace, commit: Commit, text: str, *, alone: bool) -> Cause:
     """A stretch of a reply and the step that wrote it."""
     node = trace.node_of(commit)
     begin = "" if alone else f"{quoted(text)} was "
-    cause = Cause(0, "said", f"{begin}{_how_said(commit, node)}", value=text, **_at(trace, commit))
+    cause = Cause(0, "said", f"{begin}{_how_said(commit, node)}", value=text, **at(trace, commit))
     cause.ref = step_ref(trace, commit)
     cause.details = _warned(commit)
     if commit.flow in OWN or commit.phase == "closed":
@@ -165,7 +170,7 @@ def phrase(text: str, *, alone: bool, missing: bool = False) -> Cause:
 def value(trace: Trace, key: Key, commit: Commit, found: Found, origin: Origin) -> Cause:
     """A variable and how it was written."""
     name = name_of(key)
-    cause = Cause(0, "value", "", name=name, value=found.value, **_at(trace, commit))
+    cause = Cause(0, "value", "", name=name, value=found.value, **at(trace, commit))
     cause.sentence = _how_written(trace, key, commit, found, origin)
     cause.ref, *also = variable_refs(trace, key, commit, origin.how)
     cause.also = tuple(also)
@@ -189,7 +194,7 @@ def _how_written(trace: Trace, key: Key, commit: Commit, found: Found, origin: O
     name = name_of(key)
     label = f"{name} = {brief(found.value)}"
     node = trace.node_of(commit)
-    step = step_of_flow(commit, node)
+    step = _step(commit, node)
     match origin.how:
         case "words":
             return _from_words(trace, label, name, found, origin.message)
@@ -225,6 +230,13 @@ def _how_written(trace: Trace, key: Key, commit: Commit, found: Found, origin: O
             source = node.spec.get("value") if node is not None else None
             shown = f": {source_text(source)}" if source is not None else ""
             return f"{label} was set by {step}{shown}"
+
+
+def _step(commit: Commit, node: Node | None) -> str:
+    """A step and its flow; what is carried out for an agent is called by what it is."""
+    if commit.kind in (RUN, CALL):
+        return f"the agent's call of {carried_text(commit)}"
+    return step_of_flow(commit, node)
 
 
 def _declared_at(trace: Trace, commit: Commit, key: Key) -> Place:
@@ -308,7 +320,7 @@ def silence(trace: Trace, commit: Commit) -> Cause:
     step = step_of_flow(commit, trace.node_of(commit))
     sentence = f"{silence_text(silence_in(commit) or {})}: the timeout of {step}"
     ref = f"timer:{step_path(trace, commit)}"
-    return Cause(0, "decision", sentence, "timer", ref=ref, **_at(trace, commit))
+    return Cause(0, "decision", sentence, "timer", ref=ref, **at(trace, commit))
 
 
 def answer(trace: Trace, commit: Commit) -> Cause:
@@ -317,13 +329,19 @@ def answer(trace: Trace, commit: Commit) -> Cause:
     assert answered is not None, "only a commit with an answer is asked for it"
     root: Root = "model" if answered.kind == "model" else "tool"
     gave = f"failed: {answered.error}" if answered.error else f"gave {brief(answered.value)}"
-    told = model_text(commit) if root == "model" else f"{_tool_call(trace, commit)} {gave}"
+    told = f"{_tool_call(trace, commit)} {gave}" if root == "tool" else _of_model(commit)
     doubt = doubt_in(answered.value)
-    cause = Cause(0, "answer", told, root, value=answered.value, **_at(trace, commit))
+    cause = Cause(0, "answer", told, root, value=answered.value, **at(trace, commit))
     cause.ref = answer_ref(commit)
     if doubt:
         cause.marks = (*cause.marks, f"result of {answered.name}: {DOUBTS[doubt]}")
     return cause
+
+
+def _of_model(commit: Commit) -> str:
+    answered = commit.answered
+    is_chat = answered is not None and answered.name == CHAT
+    return chat_text(commit) if is_chat else model_text(commit)
 
 
 def from_memory(answered: Answered) -> str:
@@ -334,14 +352,14 @@ def from_memory(answered: Answered) -> str:
 def carried(trace: Trace, commit: Commit) -> Cause:
     """What an agent had carried out for it came back with this step."""
     sentence = f"{carried_text(commit)} gave it"
-    return Cause(0, "answer", sentence, ref=step_ref(trace, commit), **_at(trace, commit))
+    return Cause(0, "answer", sentence, ref=step_ref(trace, commit), **at(trace, commit))
 
 
 def function(trace: Trace, commit: Commit, call: FunctionCall) -> Cause:
     """The result of an approved function."""
     gave = f"raised: {call.error}" if call.error else f"gave {brief(call.value)}"
     sentence = f"function {call_text(call.name, call.args)} {gave}"
-    cause = Cause(0, "answer", sentence, "function", value=call.value, **_at(trace, commit))
+    cause = Cause(0, "answer", sentence, "function", value=call.value, **at(trace, commit))
     cause.ref = f"function:{call.name}"
     return cause
 
@@ -352,7 +370,7 @@ def function(trace: Trace, commit: Commit, call: FunctionCall) -> Cause:
 def decision(trace: Trace, commit: Commit) -> Cause:
     """A decision with the values it looked at, or a failure that led elsewhere."""
     node = trace.node_of(commit)
-    cause = Cause(0, "decision", "", ref=decision_ref(trace, commit), **_at(trace, commit))
+    cause = Cause(0, "decision", "", ref=decision_ref(trace, commit), **at(trace, commit))
     if commit.decision is None or refusals(commit):
         cause.sentence = f"{step_of_flow(commit, node)} failed: {failure_of(commit)}"
         return cause
@@ -378,7 +396,7 @@ def decision(trace: Trace, commit: Commit) -> Cause:
 
 def refusal(trace: Trace, commit: Commit, rule: Condition) -> Cause:
     """A rule that refused what was entered."""
-    cause = Cause(0, "decision", refusal_text(rule), read=rule.read, **_at(trace, commit))
+    cause = Cause(0, "decision", refusal_text(rule), read=rule.read, **at(trace, commit))
     cause.place = place_of_rule(trace, commit, rule)
     cause.ref = decision_ref(trace, commit)
     doubt = doubt_in([value for _, value in rule.read])
@@ -435,7 +453,7 @@ def failure_of(commit: Commit) -> str:
 
 def start(trace: Trace, opener: Commit, flow: str) -> Cause:
     """What opened a flow."""
-    cause = Cause(0, "start", _how_started(trace, opener, flow), **_at(trace, opener))
+    cause = Cause(0, "start", _how_started(trace, opener, flow), **at(trace, opener))
     cause.ref = f"flow:{flow}"
     if opener.flow == ROUTING and opener.kind == "start":
         cause.root = "host"
@@ -454,5 +472,7 @@ def _how_started(trace: Trace, opener: Commit, flow: str) -> str:
             return f"{flow} interrupted another flow, as {words}"
         return f"{flow} was started, as {words}"
     how = {"replace": "took over", "reboot": "was started afresh"}
+    if opener.kind == RUN:
+        return f"{flow} was run for an agent"
     verb = how.get(str(node.spec.get("callType")) if node is not None else "", "was called")
     return f"{flow} {verb} by {step_of_flow(opener, node)}"
