@@ -134,20 +134,21 @@ def close_flow(world: World, scope: Scope, ending: Ending) -> None:
 def _record_transaction(scope: Scope, ending: Ending, declared: Any) -> None:
     failure = _failure(ending, declared)
     frame = scope.frame
+    held = {**frame.data, **scope.data}  # all that is `kept`, looked at five times
     record: dict[str, Any] = {
-        "id": scope.kept("tx", ""),
+        "id": held.get("tx", ""),
         "flowName": frame.name,
-        "initiator": scope.kept("initiator", ""),
+        "initiator": held.get("initiator", ""),
         "userId": scope.peek(("session", "userId")) or "",
         "state": "failed" if failure else "completed",
-        "createdAt": scope.kept("started", 0),
+        "createdAt": held.get("started", 0),
         "failedAt" if failure else "completedAt": scope.now,
         "frame": frame.id,
     }
     if failure:
         record["failureReason"] = masked(scope, failure)
-    if scope.kept("parent"):
-        record["parentTransaction"] = scope.kept("parent")
+    if held.get("parent"):
+        record["parentTransaction"] = held["parent"]
     scope.facts["transaction"] = record
     earlier = scope.peek(TRANSACTIONS)
     kept = raw(earlier)[-(MAX_TRANSACTIONS - 1) :] if earlier else []

@@ -7,11 +7,10 @@ stores it, and who is told, is the engine's business.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from functools import partial
 from typing import Any, Final, NoReturn, TypeVar
 
-from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Cursor
 from saywhy.chart.fork import rest_of
 from saywhy.chart.machine import (
@@ -35,12 +34,12 @@ from saywhy.runtime.entry import Entry
 from saywhy.runtime.functions import answer_function
 from saywhy.runtime.known import begin_known
 from saywhy.runtime.machinery import Journal, Machinery, NoJournal
-from saywhy.runtime.remembered import end_turn
+from saywhy.runtime.remembered import end_turn, logging_of
 from saywhy.runtime.retold import with_conversation
 from saywhy.runtime.said import Said
 from saywhy.runtime.session import KEPT_COMMITS, KEPT_IN_MEMORY, Session
+from saywhy.runtime.told import newly_told
 from saywhy.tools.invocation import CallContext
-from saywhy.trace.masking.redact import Redactor
 from saywhy.trace.record import Recorder
 from saywhy.values import UNDEFINED, FrozenDict, freeze, raw, thaw
 
@@ -48,9 +47,6 @@ __all__ = ["Journal", "Machinery", "NoJournal", "TurnRun"]
 
 T = TypeVar("T")
 
-TOLD: Final = "told"
-"""What of the session is on record as the host's word, for the next turn to compare with."""
-_NOBODY_SAID: Final = FrozenDict({"language": None, "authenticated": False})
 RESTING: Final = frozenset({"user", *outside.KINDS})
 """What a turn ends at: only people can give it."""
 
@@ -73,7 +69,7 @@ class TurnRun:
         """Whether people had something to decide before, as far as can be told."""
         self.moment = 0.0
         """What time it is for whoever says that it is time; our clock may be behind."""
-        recorder.warn = _logging(machinery, recorder.redactor)
+        recorder.warn = logging_of(machinery, recorder.redactor)
         self.due = facts.get(DUE[1], UNDEFINED)
         """What was due before. It changes when a turn ends, so a crash leaves it as it is."""
         self.kept: dict[Any, Any] | None = None
@@ -116,7 +112,8 @@ class TurnRun:
             "start": entry.start,
             "chat": self._chat(),
         }
-        self._note_facts(received)
+        if host := newly_told(self.machinery.world, self.flow.state):
+            received["host"] = host
         if entry.decision:
             received["decision"] = entry.decision
         if entry.timer is not None:
@@ -153,18 +150,6 @@ class TurnRun:
             self.session.language = entry.language
         if entry.authenticated is not None:
             self.session.authenticated = entry.authenticated
-
-    def _note_facts(self, received: dict[str, Any]) -> None:
-        """Have what the host says of the session put on record, where it says something new."""
-        session, facts = self.session, self.session.state.scopes["session"]
-        usual = session.language == self.machinery.world.language
-        language = None if usual else session.language
-        told = {"language": language, "authenticated": session.authenticated}
-        before = facts.get(TOLD) or _NOBODY_SAID
-        new = {name: fact for name, fact in told.items() if fact != before[name]}
-        if new:
-            received["host"] = new
-            facts[TOLD] = FrozenDict(told)
 
     def _begin(self) -> None:
         """Reset what describes one turn only. spec: flow-engine 8.2"""
@@ -443,8 +428,7 @@ class TurnRun:
         note_due(self.machinery.charts, self.flow, now, usual_ms)
         if not self.flow.frames:
             self.said.forget()
-        if self.recorder.redactor.taint is not None:
-            end_turn(self.recorder.redactor, session)
+        end_turn(self.recorder.redactor, session)
         session.commits = _newest([*session.commits, *self.recorder.kept], KEPT_COMMITS)
         session.messages = _newest(session.messages, KEPT_IN_MEMORY)
 
@@ -483,20 +467,6 @@ class TurnRun:
             place=error.place,
             hint=hint,
         )
-
-
-def _logging(machinery: Machinery, redactor: Redactor) -> Callable[[Commit], None]:
-    """What logs the warnings of a commit.
-
-    No method of the run: what holds its holder is left to the garbage collector.
-    """
-
-    def log(commit: Commit) -> None:
-        for warning in commit.warnings:
-            loud = commit.facts.get("error") == warning
-            (machinery.error if loud else machinery.warn)(redactor.text(warning))
-
-    return log
 
 
 def _newest(items: list[T], limit: int) -> list[T]:

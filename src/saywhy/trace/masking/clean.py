@@ -108,7 +108,7 @@ def _left(value: Any, names: SensitiveNames, left: int) -> int:
         kind = type(item)
         if kind is str:
             left -= len(item)
-        elif kind not in _FLAT:
+        elif kind not in _FLAT and item:  # what is empty holds nothing, and is not gone into
             left = _left(item, names, left)
             if left < 0:
                 return -1

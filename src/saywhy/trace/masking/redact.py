@@ -151,6 +151,9 @@ class Redactor:
 
         A commit that was masked or cut is tagged so, because nothing can be rebuilt from it.
         """
+        known = self._exact or self.taint is not None or self.policy.tools
+        if not known and not commit.secrets and is_clean(commit, self.names, self.limit):
+            return commit  # nearly every one, where nothing is known and nothing declared
         if self.policy.tools:
             commit = hide_call(commit, self.policy.tools, MARK, REDACTED_TAG)
         whole = commit
