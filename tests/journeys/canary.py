@@ -210,12 +210,15 @@ def flow(name: str, *steps: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def flows() -> list[dict[str, Any]]:
     """One flow for each declaration, and those that they call. `pii` names the declaration."""
+    return [*_asking(), *_given(), *_declared_steps()]
+
+
+def _asking() -> list[dict[str, Any]]:
     ask = step("SAY-GET", variable="code1", value="Code?", pii="question")
     inner = step("SAY", value="Inside: {{inner}}, {{inner.toUpperCase()}}, {{other}}.")
     secret = {"secret": {"type": "string", "pii": "variable"}}
-    card = [{"name": "card", "description": "card", "pii": "parameter"}]
     entry = {"name": "pin", "kind": "text", "prompt": "Pin?", "label": "pin", "pii": "form"}
-    five, given = "{{cargo.five}}", "{{cargo.given}}"
+    timeout = {"after": 60_000, "ask": "Still there, {{secret}}? {{back}}", "max": 1}
     return [
         flow("Inner", inner, step("SET", variable="x", value="turned(inner)")),
         flow("Apart", inner, step("SET", variable="x", value="coded(inner)"), scope="isolated"),
@@ -224,7 +227,7 @@ def flows() -> list[dict[str, Any]]:
             "Variable",
             step("SAY-GET", variable="secret", value="Secret?"),
             *every_use("secret"),
-            step("SAY-GET", variable="more", value="Is {{secret}} right?"),
+            step("SAY-GET", variable="more", value="Is {{secret}} right?", timeout=timeout),
             step("CALL-TOOL", tool="approved", args={"text": "{{secret}}"}, variable="ok"),
             step("SAY", value="Approved: {{ok.turned}}"),
             last("secret"),
@@ -237,11 +240,19 @@ def flows() -> list[dict[str, Any]]:
             step("SAY", value="{{form.pin}} and {{form.pin.toUpperCase()}}"),
             step("SET", variable="back", value="turned(form.pin)"),
         ),
+        flow("Other", step("SAY", value="Something else.")),
+    ]
+
+
+def _given() -> list[dict[str, Any]]:
+    card = [{"name": "card", "description": "card", "pii": "parameter"}]
+    given = {"text": "{{cargo.five}}"}
+    return [
         flow("Parameter", step("FLOW", value="Card", parameters={"card": "{{cargo.card}}"})),
         flow("Card", *every_use("card"), last("card"), parameters=card, scope="isolated"),
         flow(
             "Argument",
-            step("CALL-TOOL", tool="guarded", args={"text": five}, variable="found"),
+            step("CALL-TOOL", tool="guarded", args=given, variable="found"),
             step("SAY", value="{{found.turned}} {{found.echo}} {{found.city}}"),
         ),
         flow(
@@ -260,6 +271,13 @@ def flows() -> list[dict[str, Any]]:
             last("number"),
             pii=["cargo"],
         ),
+    ]
+
+
+def _declared_steps() -> list[dict[str, Any]]:
+    given = {"inner": "{{cargo.given}}"}
+    agent = {"agent": "helper", "variable": "said", "history": "none"}
+    return [
         flow("Set", step("SET", variable="x", value="made('set')", pii="set"), *every_use("x")),
         flow("Say", step("SAY", value="It is {{made('say')}}.", pii="say")),
         flow(
@@ -269,13 +287,8 @@ def flows() -> list[dict[str, Any]]:
             *every_use("mine"),
         ),
         flow("Return", step("RETURN", value="made('return')", pii="return")),
-        flow("Flow", step("FLOW", value="Inner", parameters={"inner": given}, pii="flow")),
-        flow(
-            "Agent",
-            step("AGENT", agent="helper", variable="said", pii="agent", history="none"),
-            *every_use("said"),
-        ),
-        flow("Other", step("SAY", value="Something else.")),
+        flow("Flow", step("FLOW", value="Inner", parameters=given, pii="flow")),
+        flow("Agent", step("AGENT", pii="agent", **agent), *every_use("said")),
     ]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -118,6 +119,7 @@ async def talk(place: Place) -> None:
     await say("variable", "Variable")
     await say("variable", word("variable"))
     place.see(await say("variable", "status"))
+    assert await place.engine.run_due(time.time() * 1000 + 61_000) == 1
     await say("variable", "Other")
     await say("variable", "yes")
     await place.look("variable")
