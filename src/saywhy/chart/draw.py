@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from saywhy.chart.check import END, targets
 from saywhy.chart.commit import Commit
 from saywhy.chart.model import Chart, Charts, Node
+from saywhy.chart.path import Path
 
 SHAPES: Final = {
     "decider": ("{", "}"),
@@ -52,10 +53,7 @@ def mermaid(
     drawing = _Drawing(charts or Charts(), visited)
     lines = ["flowchart TD", *drawing.chart(chart, "n", "", ())]
     if visited is not None:
-        lines += [
-            "  classDef visited fill:#d9f2d9,stroke:#2e7d32,stroke-width:2px",
-            "  classDef missed opacity:0.5",
-        ]
+        lines += TAKEN
     return "\n".join(lines) + "\n"
 
 
@@ -70,29 +68,84 @@ class Link(NamedTuple):
     label: str = ""
 
 
-def mermaid_set(charts: Sequence[Chart], links: Iterable[Link] = ()) -> str:
-    """Several charts in one picture, each in a box of its own, with ways from one to another."""
-    drawing = _Drawing(Charts(), None)
+TAKEN: Final = (
+    "  classDef visited fill:#d9f2d9,stroke:#2e7d32,stroke-width:2px",
+    "  classDef missed opacity:0.5",
+)
+TAKEN_WAY: Final = "stroke:#2e7d32,stroke-width:3px"
+
+
+def mermaid_set(
+    charts: Sequence[Chart], links: Iterable[Link] = (), *, path: Path | None = None
+) -> str:
+    """Several charts in one picture, each in a box of its own, with ways from one to another.
+
+    With a `path`, whose charts are named by their ids, the nodes and ways that were taken are
+    marked, with how often where that is more than once; so are calls, also those that no link
+    tells of.
+    """
+    drawing = _Drawing(Charts(), None if path is None else {}, path)
     boxes = {chart.id: f"f{number}" for number, chart in enumerate(charts)}
     lines = ["flowchart TD"]
     for chart in charts:
+        drawing.named = chart.id
         lines += drawing.box(boxes[chart.id], _escaped(chart.name), chart, "", ())
     nodes = {chart.id: {node: at for at, node in enumerate(chart.nodes)} for chart in charts}
     outside: dict[str, str] = {}
-    for link in dict.fromkeys(links):
+    for link in _with_calls(links, boxes, path):
         target = boxes.get(link.target) or outside.get(link.target)
         if target is None:
             target = outside[link.target] = f"o{len(outside)}"
             lines.append(f'  {target}(["{_escaped(link.target)}"])')
-        number = nodes[link.chart][link.node]
-        lines.append(f"  {boxes[link.chart]}_{number} {_arrow(link.label, True)} {target}")
+        name = f"{boxes[link.chart]}_{nodes[link.chart][link.node]}"
+        count = path.calls[link.chart, link.node, link.target] if path is not None else 0
+        lines.append(f"  {drawing.way(name, target, link.label, back=True, count=count)}")
+    if path is not None:
+        lines += TAKEN
+        if drawing.taken:
+            lines.append(f"  linkStyle {','.join(map(str, drawing.taken))} {TAKEN_WAY}")
     return "\n".join(lines) + "\n"
 
 
+def _with_calls(
+    links: Iterable[Link], boxes: Mapping[str, str], path: Path | None
+) -> Iterator[Link]:
+    """The links, none twice, and those calls of the path that none of them tells of."""
+    told = dict.fromkeys(links)
+    yield from told
+    known = {(link.chart, link.node, link.target) for link in told}
+    for call in path.calls if path is not None else ():
+        if call not in known and call[0] in boxes and call[2] in boxes:
+            yield Link(*call)
+
+
 class _Drawing:
-    def __init__(self, charts: Charts, visited: Mapping[str, int] | None) -> None:
+    def __init__(
+        self, charts: Charts, visited: Mapping[str, int] | None, path: Path | None = None
+    ) -> None:
         self.charts = charts
         self.visited = visited
+        self.path = path
+        self.named = ""
+        """The chart that is drawn, by its name in the path."""
+        self.drawn = 0
+        """Ways drawn so far: a picture numbers them in their order."""
+        self.taken: list[int] = []
+
+    def way(self, name: str, to: str, label: str, *, back: bool, count: int = 0) -> str:
+        """The arrow of a way, marked if it was taken."""
+        if count:
+            self.taken.append(self.drawn)
+        self.drawn += 1
+        if count > 1:
+            label = f"{label} ×{count}".strip()
+        return f"{name} {_arrow(label, back)} {to}"
+
+    def times(self, path: str, node: str) -> int:
+        """How often a node was entered."""
+        if self.path is not None:
+            return self.path.nodes[self.named, node]
+        return (self.visited or {}).get(f"{path}{node}", 0)
 
     def chart(self, chart: Chart, prefix: str, path: str, around: tuple[str, ...]) -> Iterator[str]:
         """Lines for the nodes and edges of one chart. Names in the picture begin with `prefix`."""
@@ -110,7 +163,8 @@ class _Drawing:
                 if target and target not in names:
                     continue
                 back = target != END and order[target] <= order[node.id]
-                yield f"  {names[node.id]} {_arrow(label, back)} {to}"
+                count = self.path.ways[self.named, node.id, target] if self.path else 0
+                yield f"  {self.way(names[node.id], to, label, back=back, count=count)}"
 
     def node(self, node: Node, name: str, path: str, around: tuple[str, ...]) -> Iterator[str]:
         """The shape of a node, and the charts inside it."""
@@ -119,7 +173,7 @@ class _Drawing:
             yield from self.box(name, _label(node), inner[0][1], f"{path}{node.id}/", around)
         else:
             opening, closing = SHAPES.get(node.kind, ("[", "]"))
-            count = (self.visited or {}).get(f"{path}{node.id}", 0)
+            count = self.times(path, node.id)
             times = f" (×{count})" if count > 1 else ""
             yield f'  {name}{opening}"{_label(node)}{times}"{closing}'
             for number, (branch, chart) in enumerate(inner):
@@ -127,9 +181,9 @@ class _Drawing:
                 yield from self.box(
                     box, _escaped(branch), chart, f"{path}{node.id}/{branch}/", around
                 )
-                yield f"  {name} --> {box}"
+                yield f"  {self.way(name, box, '', back=False)}"
         if self.visited is not None:
-            kind = "visited" if self.visited.get(f"{path}{node.id}") else "missed"
+            kind = "visited" if self.times(path, node.id) else "missed"
             yield f"  class {name} {kind}"
 
     def box(

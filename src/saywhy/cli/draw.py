@@ -6,14 +6,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from saywhy.cli.options import CargoOption, Files, FunctionsOption, GlobalsOption
-from saywhy.cli.output import err, out
-from saywhy.errors import DefinitionError, UnknownFlow
+from saywhy.cli.export import trace_in
+from saywhy.cli.options import (
+    CargoOption,
+    Files,
+    FunctionsOption,
+    GlobalsOption,
+    StoreOption,
+    store_to_read,
+)
+from saywhy.cli.output import STYLES, err, out
+from saywhy.errors import CallerError, DefinitionError, UnknownFlow
 
 if TYPE_CHECKING:
     from saywhy.chart.draw import Link
-    from saywhy.chart.model import Chart, Node
-    from saywhy.flows.model import Flow, Library
+    from saywhy.chart.model import Chart
+    from saywhy.flows.model import Library
+    from saywhy.trace.trace import Trace
 
 
 def draw(
@@ -21,13 +30,22 @@ def draw(
     flow: Annotated[
         str | None, typer.Option("--flow", metavar="NAME", help="One flow alone, by name or id.")
     ] = None,
+    session: Annotated[
+        str | None,
+        typer.Option("--session", metavar="ID", help="Mark the path of this conversation."),
+    ] = None,
+    turn: Annotated[
+        int | None, typer.Option("--turn", metavar="N", help="Of its path only that of one turn.")
+    ] = None,
+    store: StoreOption = None,
     functions: FunctionsOption = None,
     globals: GlobalsOption = None,
     cargo: CargoOption = None,
 ) -> None:
     """Draw flows as a mermaid flowchart.
 
-    Each flow stands in a box, with the ways from one to another. Functions, globals and cargo
+    Each flow stands in a box, with the ways from one to another. With --session the steps and ways
+    that a conversation took are marked, with how often. Functions, globals and cargo
     change nothing in it: they are taken so that one set of options fits every command.
     """
     from saywhy.cli.given import Given
@@ -35,49 +53,61 @@ def draw(
 
     Given.of(functions, globals, cargo)  # a mistake in one is told here as elsewhere
     library = load_files(map(str, files))
+    trace = None
+    if session is not None:
+        trace = trace_in(store_to_read(store), session)
+    elif turn is not None or store is not None:
+        raise CallerError("--turn and --store are about a conversation", hint="--session ID")
     errors = [problem for problem in library.problems if problem.severity == "error"]
     if errors and not library.flows:
         raise DefinitionError(errors)
     for problem in errors:
         err().line(problem.render())
-    out().line(picture(library, flow).rstrip("\n"))
+    out().line(picture(library, flow, trace, turn).rstrip("\n"))
     raise typer.Exit(1 if errors else 0)
 
 
-def picture(library: Library, flow: str | None = None) -> str:
-    """The mermaid text of a library, or of one flow of it. Raises `UnknownFlow`."""
-    from saywhy.chart.draw import mermaid, mermaid_set
+def picture(
+    library: Library,
+    flow: str | None = None,
+    trace: Trace | None = None,
+    turn: int | None = None,
+) -> str:
+    """The mermaid text of a library, or of one flow of it. Raises `UnknownFlow`.
 
+    With a `trace` the path that it took is marked, or that of one turn.
+    """
+    from saywhy.chart.draw import mermaid, mermaid_set
+    from saywhy.flows.compile import compile_flow
+    from saywhy.flows.picture import drawable
+
+    flows = library.flows
     if flow is not None:
         found = library.find(flow)
         if found is None:
             known = [name for each in library.flows for name in (each.name, each.id)]
             raise UnknownFlow(flow, known)
-        return mermaid(_chart(found))
-    charts = {flow.id: _chart(flow) for flow in library.flows}
-    return mermaid_set(list(charts.values()), _links(library))
+        if trace is None:
+            return mermaid(drawable(compile_flow(found)))
+        flows = (found,)
+    charts = [drawable(compile_flow(each)) for each in flows]
+    if trace is None:
+        return mermaid_set(charts, _links(library))
+    from saywhy.runtime.picture import path_in
+
+    links = [link for link in _links(library) if flow is None or link.chart == flows[0].id]
+    _tell_changes(charts, trace)
+    return mermaid_set(charts, links, path=path_in(trace, turn, by_id=True))
 
 
-def _chart(flow: Flow) -> Chart:
-    """The chart of a flow with the ways its steps really take.
-
-    In a compiled chart every step knows what stands after it; some never go there.
-    """
-    from msgspec.structs import replace
-
-    from saywhy.flows.compile import LEAVING, compile_flow
-
-    def goes_elsewhere(node: Node) -> bool:
-        deciding = node.kind in ("CASE", "SWITCH") and bool(node.edges)
-        leaving = node.kind == "FLOW" and node.spec.get("callType", "call") != "call"
-        return deciding or leaving or node.kind in LEAVING
-
-    chart = compile_flow(flow)
-    nodes = {
-        name: replace(node, next=None) if goes_elsewhere(node) else node
-        for name, node in chart.nodes.items()
-    }
-    return replace(chart, nodes=nodes)
+def _tell_changes(charts: list[Chart], trace: Trace) -> None:
+    """Say which flows are not those that ran: a step may stand elsewhere now."""
+    newest = {chart.id: chart.digest for chart in charts}
+    ran = {commit.chart for commit in trace}
+    for chart in trace.charts:
+        if chart.digest in ran and newest.get(chart.id, chart.digest) != chart.digest:
+            text = f"{chart.name} was changed since: its path is drawn on the steps of today"
+            err().line(text, STYLES["warning"])
 
 
 def _links(library: Library) -> list[Link]:

@@ -19,6 +19,7 @@ from saywhy.cli.chat import chat
 from saywhy.cli.check import check
 from saywhy.cli.demo.play import demo
 from saywhy.cli.draw import draw
+from saywhy.cli.export import export
 from saywhy.cli.forget import forget
 from saywhy.cli.functions import functions
 from saywhy.cli.held import held
@@ -76,6 +77,7 @@ for command in (
     mcp,
     demo,
     forget,
+    export,
 ):
     app.command()(command)
 app.add_typer(store, name="store")

@@ -9,9 +9,11 @@ import typer
 
 from saywhy.cli.options import JsonFlag, SessionOption, StoreOption, store_to_read
 from saywhy.cli.output import err, out
+from saywhy.errors import CallerError
 
 if TYPE_CHECKING:
     from saywhy.trace.causes.chain import Chain
+    from saywhy.trace.trace import Trace
 
 
 def why(
@@ -24,6 +26,12 @@ def why(
         str | None,
         typer.Option("--variable", metavar="NAME", help="Not a reply but a variable, `fee.total`."),
     ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file", metavar="TRACE", help="A trace file, as `export` writes it, and no store."
+        ),
+    ] = None,
     store: StoreOption = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -35,7 +43,11 @@ def why(
     import asyncio
     import json
 
-    name, chain = asyncio.run(_chain(store_to_read(store), session, turn, variable))
+    if file is not None:
+        name, chain = str(file), _in_file(file, session, store, turn, variable)
+        session = name
+    else:
+        name, chain = asyncio.run(_chain(store_to_read(store), session, turn, variable))
     if as_json:
         out().line(json.dumps({"conversation": name, **chain.to_json()}, ensure_ascii=False))
         return
@@ -52,17 +64,34 @@ def explain(store: Path, session: str, width: int = 100) -> str:
     return chain.text(width)
 
 
+def _in_file(
+    file: Path, session: str | None, store: Path | None, turn: int | None, variable: str | None
+) -> Chain:
+    from saywhy.trace.export.file import read_trace
+
+    if session is not None or store is not None:
+        raise CallerError(
+            "a trace file holds one conversation, and no store is looked into",
+            hint="leave --session and --store out",
+        )
+    return _asked(read_trace(file), turn, variable)
+
+
+def _asked(trace: Trace, turn: int | None, variable: str | None) -> Chain:
+    from saywhy.trace.causes.why import Reply, Variable
+    from saywhy.trace.causes.why import why as chain_of
+
+    return chain_of(trace, Variable(variable, turn) if variable else Reply(turn))
+
+
 async def _chain(
     path: Path, session_id: str | None, turn: int | None = None, variable: str | None = None
 ) -> tuple[str, Chain]:
     from saywhy.cli.conversation import find_session, store_of
     from saywhy.runtime.engine import Engine
     from saywhy.stores.sqlite import SqliteStore
-    from saywhy.trace.causes.why import Reply, Variable
-    from saywhy.trace.causes.why import why as chain_of
 
     async with Engine(validate_on_init=False, store=SqliteStore(path, read_only=True)) as engine:
         found = await find_session(store_of(engine), session_id)
         trace = await engine.trace(found.session_id)
-    target = Variable(variable, turn) if variable else Reply(turn)
-    return found.session_id, chain_of(trace, target)
+    return found.session_id, _asked(trace, turn, variable)

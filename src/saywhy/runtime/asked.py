@@ -13,6 +13,7 @@ from saywhy.trace.trace import Trace
 
 if TYPE_CHECKING:
     from saywhy.runtime.audit.audit import Audit
+    from saywhy.runtime.export import ExportFormat
     from saywhy.runtime.session import Session
     from saywhy.stores.store import Store
     from saywhy.trace.causes.chain import Chain
@@ -44,6 +45,26 @@ class Asking:
     async def trace(self, of: str | Session) -> Trace:
         """What was recorded of a conversation; see `Engine.trace`."""
         raise NotImplementedError
+
+    async def export(
+        self,
+        of: str | Session,
+        format: ExportFormat = "trace",
+        *,
+        turn: int | None = None,
+        content: bool = False,
+    ) -> bytes:
+        """The record of a conversation as a `trace` file, `otel` lines, `mermaid` or `json`.
+
+        It shows what the record does, masked. With `turn` a picture or a document is of that turn
+        alone; with `content` spans hold what was said.
+        """
+        from saywhy.runtime.export import exported
+
+        name = of if isinstance(of, str) else of.session_id
+        trace = await self.trace(of)
+        pieces = exported(trace, format, conversation_id=name, turn=turn, content=content)
+        return b"".join(pieces)
 
     async def why(self, of: str | Session, target: Target | None = None) -> Chain:
         """What caused the newest reply of a conversation, or another target of `why`.

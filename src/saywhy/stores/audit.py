@@ -65,6 +65,7 @@ class StoredLink(msgspec.Struct, frozen=True):
     status: str
     messages: int
     commits: int
+    """Rows of commits; one may hold several."""
     salt: bytes | None
     content: bytes
     digest: bytes

@@ -152,6 +152,14 @@ class _Sender(Watcher):
         sent.end(_nanoseconds(span.start if span.end is None else span.end))
 
 
+def is_set_up() -> bool:
+    """Whether spans go anywhere: a provider was set for the process. Else they are dropped."""
+    _tracer(None)  # says what to install
+    from opentelemetry.trace import NoOpTracerProvider, ProxyTracerProvider, get_tracer_provider
+
+    return not isinstance(get_tracer_provider(), NoOpTracerProvider | ProxyTracerProvider)
+
+
 def _nanoseconds(milliseconds: float) -> int:
     return int(milliseconds * NANOSECONDS)
 

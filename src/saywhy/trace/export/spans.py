@@ -193,7 +193,12 @@ class Spans:
             return self._begin(f"invoke_agent {loop.name}", commit, attributes)
         if loop is not None and not commit.kind.isupper():
             return None
-        flow = {"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": commit.flow}
+        # The conventions have renamed the second to the third; both are looked for.
+        flow = {
+            "gen_ai.operation.name": "invoke_workflow",
+            "gen_ai.workflow.name": commit.flow,
+            "gen_ai.agent.name": commit.flow,
+        }
         attributes = {**flow, **self.about, "saywhy.turn": commit.turn}
         return self._begin(f"invoke_workflow {commit.flow}", commit, attributes)
 
