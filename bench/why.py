@@ -18,6 +18,7 @@ import statistics
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import indent
 
 from tests.faults.case import KINDS, all_cases
 from tests.faults.measuring import FIRST, Measured, measured
@@ -39,6 +40,7 @@ def main(given: Sequence[str]) -> int:
             print(row(one))
             if chosen.misses:
                 print("\n".join(f"      {at}. {name}" for at, name in enumerate(one.first, 1)))
+                print(indent(one.unasked, "      "))
     print(totals(found))
     if chosen.half is None:
         RESULTS.write_text(json.dumps(as_json(found), indent=2) + "\n", encoding="utf-8")
@@ -52,7 +54,7 @@ async def _all(cases: Sequence[object]) -> list[Measured]:
 def row(one: Measured) -> str:
     """One fault."""
     place = f"{one.rank}." if one.rank else "in chain" if one.in_chain else "MISSING"
-    removed = {True: "confirmed", False: "NOT confirmed", None: one.unasked}[one.confirmed]
+    removed = {True: "confirmed", False: "NOT confirmed", None: ""}[one.confirmed]
     name = f"{one.case.kind}/{one.case.id}"
     return f"{name:<72}{one.case.half:<8}{place:>9}{one.length:>6}  {removed}".rstrip()
 

@@ -25,7 +25,10 @@ APPLICATION = (
     *("flows", "tools", "functions", "globals", "cargo", "language", "messages", "engine"),
     *("model", "agents", "fallback_agent", "alone", "turns"),
 )
-REMOVABLE = ("instruction:", "tool_result:", "message:", "memory:")
+REMOVABLE = (
+    *("instruction:", "tool_result:", "message:", "memory:", "retrieval:"),
+    *("tool:", "default:", "global:", "host:"),
+)
 CASE_KEYS = ("id", "half", "about", *APPLICATION, "asked", "right", "cause", "without", "repair")
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from saywhy import Reply, Variable
+from saywhy import Reply, ScriptedModel, Variable
+from saywhy.errors import CallerError
 from saywhy.trace.causes.chain import Chain
 from tests.faults.case import Case
-from tests.faults.playing import Played, named, play, turn_of
+from tests.faults.playing import SESSION, Played, named, play, turn_of
 
 FIRST: Final = 3
 """So many of the ranked causes a person looks at."""
@@ -28,7 +30,7 @@ class Measured:
     confirmed: bool | None = None
     """Whether removing the cause did what it should; None where that was not asked."""
     unasked: str = ""
-    """Why it was not asked."""
+    """Why it is not confirmed."""
 
     @property
     def good(self) -> bool:
@@ -66,8 +68,37 @@ async def _asked(case: Case, played: Played) -> Measured:
     found = any(wanted & set(cause.names) for cause in chain.causes)
     first = [cause.ref or cause.sentence for cause in ranked[:FIRST]]
     one = Measured(case, found, places[0] if places else 0, len(chain.causes), first)
-    one.unasked = "" if not case.removable else "not asked"
+    if case.removable:
+        await _removed(one, played)
     return one
+
+
+async def _removed(one: Measured, played: Played) -> None:
+    """Runs the turn again without the cause, with the model that reacts to what it is handed."""
+    case = one.case
+    ref = named(case.removable, played.trace)
+    model = _model_of(case.application)
+    try:
+        if played.agent is not None:
+            seen = await played.agent.counterfactual(ref, model=model)
+        else:
+            turn = turn_of(case, played)
+            seen = await played.engine.counterfactual(SESSION, ref, turn=turn, model=model)
+    except CallerError as error:
+        one.confirmed, one.unasked = False, str(error)
+        return
+    wanted = case.without.get("says")
+    right = seen.changed if wanted is None else wanted in (seen.reply_without or "")
+    one.confirmed = seen.met and right
+    if not one.confirmed:
+        one.unasked = seen.text()
+
+
+def _model_of(application: Mapping[str, Any]) -> ScriptedModel | None:
+    """The model of the one agent of a case, else that of its flows."""
+    agents = [agent["script"] for agent in (application.get("agents") or {}).values()]
+    script = agents[0] if agents else application.get("model")
+    return None if script is None else ScriptedModel(script)
 
 
 def explained(case: Case, played: Played) -> Chain:

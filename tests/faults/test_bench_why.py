@@ -20,7 +20,7 @@ def one(id: str, **found: Any) -> Measured:
 FOUND = [
     one("booked-at-the-quote", confirmed=True),
     one("farewell-before-the-end", confirmed=False, rank=2, length=40),
-    one("rule-in-german", rank=4, length=30, unasked="not asked"),
+    one("rule-in-german", rank=4, length=30),
     one("limit-compared-as-text", in_chain=False, rank=0, length=8),
 ]
 
@@ -42,7 +42,7 @@ def test_a_line_for_each_fault() -> None:
     assert [row(found).split()[2:] for found in FOUND] == [
         ["1.", "10", "confirmed"],
         ["2.", "40", "NOT", "confirmed"],
-        ["4.", "30", "not", "asked"],
+        ["4.", "30"],
         ["MISSING", "8"],
     ]
 
