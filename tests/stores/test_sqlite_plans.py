@@ -14,6 +14,7 @@ from saywhy.stores import (
     sqlite_beside,
     sqlite_held,
     sqlite_journal,
+    sqlite_parts,
     sqlite_reads,
     sqlite_turn,
 )
@@ -48,6 +49,7 @@ STATEMENTS = [
         sqlite_beside,
         sqlite_held,
         sqlite_audit,
+        sqlite_parts,
     )
     for found in statements_of(module)
 ]

@@ -31,6 +31,7 @@ from saywhy.runtime.entry import Entry
 from saywhy.runtime.held import Holding, know_chart
 from saywhy.runtime.journal import Diverged, StoreJournal
 from saywhy.runtime.persistence import USUAL, Persistence
+from saywhy.runtime.recorded import trace_of
 from saywhy.runtime.replies import TurnReply, error_json, error_of, kept_of, reply_of
 from saywhy.runtime.session import Session
 from saywhy.runtime.turn import Machinery, TurnRun
@@ -39,7 +40,6 @@ from saywhy.runtime.waiting import is_unknown, outbox_of, timers_of, waiting_of
 from saywhy.stores.encoding import decode as document_of
 from saywhy.stores.store import LEASE_SECONDS, Accepted, Claim, Store
 from saywhy.stores.timers import StoredTimer
-from saywhy.trace.block import read_block
 from saywhy.trace.masking.redact import Policy
 from saywhy.trace.trace import Trace
 from saywhy.values import dumps, loads_into, loads_raw
@@ -441,16 +441,7 @@ class Conversations:
         if await self.store.session(session_id) is None:
             # Ids that are near are not told: they may be other people's.
             raise UnknownSession(session_id, "a conversation begins with its first take_turn")
-        rows = await self.store.commits(session_id)
-        commits = [commit for row in rows for commit in read_block(row.doc).commits]
-        messages: list[Message] = []
-        after = 0
-        while rows := await self.store.messages(session_id, after=after, limit=500):
-            messages += [loads_into(row.doc, _MESSAGE) for row in rows]
-            after = rows[-1].seq
-        for digest in {commit.chart for commit in commits}:
-            await self._know_chart(digest)
-        return Trace(commits, self.machinery.charts, messages)
+        return await trace_of(self.machinery, self.store, session_id)
 
     async def _keep_charts(self) -> None:
         """Store the flows once, so that a conversation can go on after they were changed."""

@@ -123,7 +123,11 @@ async def know_chart(machinery: Machinery, store: Store, digest: str) -> None:
     """Make the version of a flow known that the store has, if it has it."""
     if digest in machinery.charts:
         return
-    stored = await store.chart(digest)
+    take_chart(machinery, await store.chart(digest))
+
+
+def take_chart(machinery: Machinery, stored: bytes | None) -> None:
+    """Make a version of a flow known, as the store has it."""
     if stored is not None:
         with suppress(ValueError):  # a damaged one is not there
             chart = Chart.from_json(stored)

@@ -21,10 +21,10 @@ from saywhy.stores import sqlite_audit as audit
 from saywhy.stores import sqlite_beside as beside
 from saywhy.stores import sqlite_held as holding
 from saywhy.stores import sqlite_journal as journal
+from saywhy.stores import sqlite_parts, sqlite_waiting
 from saywhy.stores import sqlite_reads as reads
 from saywhy.stores import sqlite_timers as timing
 from saywhy.stores import sqlite_turn as turn
-from saywhy.stores import sqlite_parts, sqlite_waiting
 from saywhy.stores.audit import StoredAnchor, StoredChain, StoredLink
 from saywhy.stores.bell import Bell
 from saywhy.stores.held import StoredHeld

@@ -11,6 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, TypeVar, TypeVarTuple
 
@@ -88,11 +89,25 @@ class Readers:
         self._mine = threading.local()
         self._connections: list[sqlite3.Connection] = []
         self._pool = ThreadPoolExecutor(READERS, thread_name_prefix="saywhy-store-reader")
+        self._closed = False
 
     async def do(self, work: Callable[[sqlite3.Connection, *Ts], T], *args: *Ts) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._read, work, args)
 
+    def now(self, work: Callable[..., T], *args: Any) -> T:
+        """At once, on a connection of the calling thread; for what takes no longer than a thread's
+        turn would. Once closed, on a connection for this once.
+        """
+        if not self._closed:
+            return self._read(work, args)
+        try:
+            with closing(self._connect()) as db:
+                return work(db, *args)
+        except sqlite3.Error as error:
+            raise named(error, self._path) from error
+
     def close(self) -> None:
+        self._closed = True
         self._pool.shutdown()
         for db in self._connections:
             db.close()

@@ -298,14 +298,17 @@ class Trace:
             return tuple(parts)
         if parts == ["userInput"] and self.variables("input"):
             return self.variables("input")[-1]
-        roots = self._writes.roots(str(parts[0])) or self._reads.roots(str(parts[0]))
-        before = (self.last if until is None else until) + 1
-        written = [(self._writes.last(root, before), root) for root in roots]
-        if not written:
+        root = self._newest_root(str(parts[0]), (self.last if until is None else until) + 1)
+        if root is None:
             few = ", ".join(self.names[:MOST_NAMES])
             hint = did_you_mean(str(parts[0]), self.names) or (few and f"recorded are {few}")
             raise CallerError(f'no recorded step touched a variable "{parts[0]}"', hint=hint)
-        return (*max(written, key=lambda pair: pair[0])[1], *parts[1:])
+        return (*root, *parts[1:])
+
+    def _newest_root(self, name: str, before: int) -> Key | None:
+        """Of the variables with a name, the one that was written last."""
+        roots = self._writes.roots(name) or self._reads.roots(name)
+        return max(roots, key=lambda root: self._writes.last(root, before), default=None)
 
     @property
     def names(self) -> list[str]:

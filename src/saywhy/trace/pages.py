@@ -1,0 +1,227 @@
+"""The turns of a stored conversation, read and decoded when something in them is asked for.
+
+A page is one turn. Turns come from the store in chunks, as bytes, and of those only the pages that
+are asked for are decoded; both are kept for a while, a bounded number of them. So explaining a
+conversation takes the memory of a few turns, whatever its length. What is found in the pages is
+`paged`'s business.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, Protocol
+
+import msgspec
+
+from saywhy.chart.commit import Commit
+from saywhy.messages import Message
+from saywhy.trace.block import Link, read_block
+from saywhy.trace.index import touches
+from saywhy.values import Key, loads_into
+
+CHUNK_TURNS: Final = 32
+"""Turns that are read at a time."""
+MAX_CHUNKS: Final = 64
+MAX_PAGES: Final = 256
+"""Chunks and decoded turns that are kept; the ones not used for longest go first."""
+
+Root = tuple[str | int, str | int]
+Rows = Sequence[tuple[int, bytes]]
+
+_MESSAGE: Final = msgspec.json.Decoder(Message)
+
+
+class StoredPart(Protocol):
+    """One turn as a store gives it."""
+
+    @property
+    def turn_no(self) -> int: ...
+    @property
+    def commits(self) -> Rows: ...
+    @property
+    def messages(self) -> Rows: ...
+
+
+class StoredParts(Protocol):
+    """One conversation as a store gives it, see `saywhy.stores.parts`."""
+
+    first: int
+    last: int
+
+    def numbers(self) -> list[int]: ...
+    def read(self, first: int, last: int) -> Sequence[StoredPart]: ...
+    def turn_of_commit(self, seq: int) -> int: ...
+    def turn_of_message(self, seq: int) -> int: ...
+
+
+class Page:
+    """One turn: its commits in order, its messages, and who wrote before what it touches."""
+
+    __slots__ = ("by_seq", "commits", "links", "messages", "touched", "turn")
+
+    def __init__(self, part: StoredPart) -> None:
+        self.turn = part.turn_no
+        read = (loads_into(doc, _MESSAGE) for _, doc in part.messages)
+        self.messages = {message.seq: message for message in read}
+        self.commits: list[Commit] = []
+        self.links: dict[Root, int] = {}
+        for _, doc in part.commits:
+            block = read_block(doc, self.messages)
+            self.commits += block.commits
+            for link in block.links:
+                self._link(link)
+        self.by_seq = {commit.seq: commit for commit in self.commits}
+        self.touched = {key[:2] for commit in self.commits for key in _keys(commit)}
+        """Variables that are read or written here."""
+
+    def _link(self, link: Link) -> None:
+        """Of several rows of a turn, the later ones also link to what the turn itself wrote."""
+        scope, name, seq = link
+        if seq < self.commits[0].seq:
+            self.links.setdefault((scope, name), seq)
+
+    def last_write(self, key: Key, before: int) -> int:
+        """The newest commit here before `before` that wrote at `key`; 0 for none."""
+        for commit in reversed(self.commits):
+            if commit.seq < before:
+                for op in commit.ops:
+                    if touches(op.key, key):
+                        return commit.seq
+        return 0
+
+
+def _keys(commit: Commit) -> Iterator[Key]:
+    yield from commit.reads
+    for op in commit.ops:
+        yield op.key
+
+
+class Pages:
+    """The pages of one conversation. `learn` is told of the charts that a page speaks of."""
+
+    def __init__(self, parts: StoredParts, learn: Callable[[str], object]) -> None:
+        self._parts = parts
+        self._learn = learn
+        self._chunks: OrderedDict[int, dict[int, StoredPart]] = OrderedDict()
+        self._pages: OrderedDict[int, Page] = OrderedDict()
+        self._charts: set[str] = set()
+        self._firsts: dict[int, int] = {}
+        """By turn that was read: its first commit."""
+        self._sorted: tuple[list[int], list[int]] | None = None
+        self.first, self.last = parts.first, parts.last
+        self._numbers: list[int] | None = None
+
+    # ------------------------------------------------------------ turns
+
+    @property
+    def numbers(self) -> list[int]:
+        """The turns that left something, in order."""
+        if self._numbers is None:
+            self._numbers = self._parts.numbers()
+        return self._numbers
+
+    def page(self, turn: int) -> Page | None:
+        """A turn; None for one that left nothing."""
+        page = self._pages.get(turn)
+        if page is not None:
+            self._pages.move_to_end(turn)
+            return page
+        part = self._chunk(turn).get(turn) if self.first <= turn <= self.last else None
+        if part is None:
+            return None
+        page = self._pages[turn] = Page(part)
+        if len(self._pages) > MAX_PAGES:
+            self._pages.popitem(last=False)
+        for digest in {commit.chart for commit in page.commits} - self._charts:
+            self._charts.add(digest)
+            self._learn(digest)
+        return page
+
+    def newest(self) -> Page | None:
+        """The newest turn that left commits."""
+        return next(self.back(self.last), None)
+
+    def back(self, turn: int, *words: str) -> Iterator[Page]:
+        """Turns with commits from one back to the first; those that hold all these texts.
+
+        The texts are looked for in the bytes, so that what cannot be meant is not decoded.
+        """
+        wanted = [word.encode() for word in words]
+        for number in range(turn, self.first - 1, -1):
+            page = self._with_commits(number, wanted)
+            if page is not None:
+                yield page
+
+    def onward(self, turn: int, *words: str) -> Iterator[Page]:
+        """Turns with commits from one to the last, as `back` gives them."""
+        wanted = [word.encode() for word in words]
+        for number in range(turn, self.last + 1):
+            page = self._with_commits(number, wanted)
+            if page is not None:
+                yield page
+
+    def _with_commits(self, turn: int, wanted: list[bytes]) -> Page | None:
+        part = self._chunk(turn).get(turn)
+        if part is None or not part.commits:
+            return None
+        for word in wanted:
+            if not any(word in doc for _, doc in part.commits):
+                return None
+        return self.page(turn)
+
+    def _chunk(self, turn: int) -> dict[int, StoredPart]:
+        number = turn // CHUNK_TURNS
+        chunk = self._chunks.get(number)
+        if chunk is None:
+            first = number * CHUNK_TURNS
+            parts = self._parts.read(max(first, self.first), first + CHUNK_TURNS - 1)
+            chunk = self._chunks[number] = {part.turn_no: part for part in parts}
+            if len(self._chunks) > MAX_CHUNKS:
+                self._chunks.popitem(last=False)
+            for part in parts:
+                if part.commits and part.turn_no not in self._firsts:
+                    self._firsts[part.turn_no] = part.commits[0][0]
+                    self._sorted = None
+        else:
+            self._chunks.move_to_end(number)
+        return chunk
+
+    # ------------------------------------------------------------ by number
+
+    def known(self, frame: int) -> Commit | None:
+        """Some commit of a frame, if one is in the pages that are here."""
+        for page in reversed(self._pages.values()):
+            for commit in page.commits:
+                if commit.frame == frame:
+                    return commit
+        return None
+
+    def of_commit(self, seq: int) -> Page | None:
+        """The turn that a commit belongs to; None for one that is not there."""
+        page = self.at(seq)
+        return page if page is not None and seq in page.by_seq else None
+
+    def at(self, seq: int) -> Page | None:
+        """The turn of the newest commit up to and including `seq`."""
+        if self._sorted is None:
+            turns = sorted(self._firsts)
+            self._sorted = [self._firsts[turn] for turn in turns], turns
+        firsts, turns = self._sorted
+        i = bisect_right(firsts, seq)
+        if i:  # of the turns that were read; one that was not may lie between
+            page = self.page(turns[i - 1])
+            is_next = i < len(turns) and turns[i] == turns[i - 1] + 1
+            if page is not None and (is_next or seq in page.by_seq):
+                return page
+        turn = self._parts.turn_of_commit(seq)
+        return self.page(turn) if turn else None
+
+    def of_message(self, seq: int) -> Page | None:
+        """The turn that a message belongs to."""
+        for page in reversed(self._pages.values()):
+            if seq in page.messages:
+                return page
+        turn = self._parts.turn_of_message(seq)
+        return self.page(turn) if turn else None
