@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -65,6 +66,17 @@ def export(
 
     from saywhy.runtime.export import exported
 
+    wanted = _wanted(form, as_json, turn, content or send)
+    name, trace = asyncio.run(_trace(store_to_read(store), session))
+    if send:
+        _send(trace, name, content)
+        return
+    pieces = exported(trace, wanted.value, conversation_id=name, turn=turn, content=content)
+    _write(pieces, target, name)
+
+
+def _wanted(form: Form, as_json: bool, turn: int | None, about_spans: bool) -> Form:
+    """The format that is meant. Raises `CallerError` for options that do not fit together."""
     wanted = Form.JSON if as_json else form
     if as_json and form not in (Form.TRACE, Form.JSON):
         raise CallerError(f"--json and --format {form} are two formats", hint="leave one out")
@@ -73,13 +85,12 @@ def export(
             f"--turn is for a picture or a document: the format {wanted} holds all turns",
             hint="--format mermaid or --format json",
         )
-    if (content or send) and wanted is not Form.OTEL:
+    if about_spans and wanted is not Form.OTEL:
         raise CallerError("--content and --send are about spans", hint="--format otel")
-    name, trace = asyncio.run(_trace(store_to_read(store), session))
-    if send:
-        _send(trace, name, content)
-        return
-    pieces = exported(trace, wanted.value, conversation_id=name, turn=turn, content=content)
+    return wanted
+
+
+def _write(pieces: Iterable[bytes], target: Path | None, name: str) -> None:
     if target is not None:
         with target.open("wb") as file:
             file.writelines(pieces)
