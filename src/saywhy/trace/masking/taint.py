@@ -141,8 +141,9 @@ class Taint:
         """The commit without sensitive values; what it wrote of them is known from here on."""
         self.texts = []
         for said in commit.secrets:
-            if not isinstance(said, str):
+            if not isinstance(said, str) and self.shown.get(said[0]) != said[1]:
                 self.shown[said[0]] = said[1]
+                self.grown += 1
         self._note_opening(commit)
         is_declared = self._is_declared(commit)
         reads = tuple(key for key in commit.reads if self.covers(key))

@@ -1,0 +1,187 @@
+"""Promise: whatever small flow it is, a sensitive value leaves no trace of itself in the record."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from saywhy import CallerError, Engine, FlowExecutionError, MemoryStore
+from saywhy.trace.causes.why import Reply
+from saywhy.trace.export.file import lines_of
+
+CANARY = "Kn0t-ä/77 19"
+PLAIN = "quite harmless"
+VARIABLES = ("a", "b", "c", "secret")
+MAKE = (
+    "{0}",
+    "{0} + {1}",
+    "String({0}).toUpperCase()",
+    "String({0}).split('').reverse().join('')",
+    "[{0}, {{x: {1}}}]",
+    "({{deep: {{er: {0}}}}})",
+    "String({0}).length",
+    "turned(String({0}))",
+    "cargo.kept = {0}",
+    "JSON.stringify([{0}, {1}, cargo.kept])",
+    "{0} ? 'yes' : 'no'",
+)
+TEXTS = ("It is {{{{{0}}}}}.", "{{{{{0}}}}} and {{{{{1}}}}}", "{{{{String({0}).toUpperCase()}}}}")
+
+name = st.sampled_from(VARIABLES)
+pair = st.tuples(name, name)
+
+
+def made_of(templates: tuple[str, ...]) -> st.SearchStrategy[str]:
+    """A text about two variables."""
+    return st.builds(lambda text, two: text.format(*two), st.sampled_from(templates), pair)
+
+
+target = st.sampled_from(VARIABLES[:3])
+setting = st.builds(lambda v, x: {"type": "SET", "variable": v, "value": x}, target, made_of(MAKE))
+saying = st.builds(lambda x: {"type": "SAY", "value": x}, made_of(TEXTS))
+call = st.builds(
+    lambda v, x, tool: {"type": "CALL-TOOL", "tool": tool, "args": {"text": x}, "variable": v},
+    target,
+    st.sampled_from([f"{{{{{one}}}}}" for one in VARIABLES]),
+    st.sampled_from(["echo", "fail"]),
+)
+inner = st.builds(
+    lambda flow, x: {"type": "FLOW", "value": flow, "parameters": {"given": f"{{{{{x}}}}}"}},
+    st.sampled_from(["inner", "apart"]),
+    name,
+)
+branch = st.builds(
+    lambda x, then: {
+        "type": "CASE",
+        "branches": {f"condition: String({x}).length > 4": then, "default": {"type": "END"}},
+    },
+    name,
+    saying,
+)
+asking = st.builds(
+    lambda v, x: {"type": "SAY-GET", "variable": v, "value": x}, target, made_of(TEXTS)
+)
+steps = st.lists(st.one_of(setting, saying, call, inner, branch, asking), min_size=1, max_size=7)
+
+
+def echo(args: dict[str, Any]) -> dict[str, Any]:
+    """Give back what was given, in two ways."""
+    return {"same": args.get("text"), "back": str(args.get("text"))[::-1]}
+
+
+def fail(args: dict[str, Any]) -> dict[str, Any]:
+    """Fail, and tell what about."""
+    raise ValueError(f"not {args.get('text')} nor {str(args.get('text'))[::-1]}")
+
+
+def turned(text: str) -> str:
+    """The text turned round."""
+    return text[::-1]
+
+
+def tool(kind: str) -> dict[str, Any]:
+    """A local tool."""
+    implementation = {"type": "local", "function": kind}
+    properties = {"text": {}}
+    parameters = {"type": "object", "properties": properties}
+    keys = {"id": kind, "name": kind, "description": kind, "effect": "reads"}
+    return {**keys, "parameters": parameters, "implementation": implementation}
+
+
+def numbered(given: list[dict[str, Any]], prefix: str = "s") -> list[dict[str, Any]]:
+    """The steps, each with an id, also those in branches."""
+    found: list[dict[str, Any]] = []
+    for number, one in enumerate(given):
+        step = {"id": f"{prefix}{number}", **one}
+        if "branches" in step:
+            step["branches"] = {
+                key: {"id": f"{prefix}{number}{key[:2]}", **then}
+                for key, then in step["branches"].items()
+            }
+        if step["type"] == "CALL-TOOL":
+            step["maxRetries"] = 0
+            step["onFail"] = {"id": f"{prefix}{number}f", "type": "SAY", "value": "No: {{a}}"}
+        found.append(step)
+    return found
+
+
+def engine_for(given: list[dict[str, Any]], seen: list[str], pii: bool) -> Engine:
+    """An engine whose main flow asks for a secret first and then does as it is told."""
+
+    class Lines:
+        def debug(self, *texts: object) -> None:
+            seen.append(" ".join(map(str, texts)))
+
+        info = warn = error = debug
+
+    ask = {"type": "SAY-GET", "variable": "secret", "value": "Secret?"}
+    own = [{"type": "SET", "variable": "made", "value": "turned(String(given))"}]
+    own += [{"type": "SAY", "value": "Inner {{given}} {{made}} {{a}}"}]
+    variables = {**dict.fromkeys("abc", {"type": "string"}), "secret": {"type": "string"}}
+    main = {"variables": {**variables, "secret": {"type": "string", "pii": pii}}}
+    flows: list[dict[str, Any]] = [
+        {"id": "main", "name": "Main", "steps": numbered([ask, *given]), **main},
+        {"id": "inner", "name": "inner", "steps": numbered(own, "i")},
+        {"id": "apart", "name": "apart", "steps": numbered(own, "x"), "scope": "isolated"},
+    ]
+    return Engine(
+        flows=flows,
+        tools=[tool("echo"), tool("fail")],
+        functions={"echo": echo, "fail": fail, "turned": turned},
+        guidance={"enabled": False},
+        validate_on_init=False,
+        logger=Lines(),
+        store=MemoryStore(),
+    )
+
+
+async def record_of(given: list[dict[str, Any]], *, pii: bool = True) -> str:
+    """All that is written of a conversation about a secret."""
+    seen: list[str] = []
+    async with engine_for(given, seen, pii) as engine:
+        for words in ("Main", CANARY, PLAIN, PLAIN, PLAIN):
+            try:
+                await engine.take_turn("c", words)
+            except FlowExecutionError as error:
+                seen.append(f"{error} {error.hint} {error.__cause__!r}")
+        trace = await engine.trace("c")
+        seen += [line.decode() for line in lines_of(trace)]
+        seen.append(trace.narrative())
+        for turn in trace.turns:
+            try:
+                seen.append(trace.why(Reply(turn)).text())
+            except CallerError:
+                continue
+        store = engine.store
+        assert store is not None
+        seen += [row.doc.decode() for row in await store.messages("c")]
+        for row in await store.turns("c"):
+            seen.append(b"".join((row.input or b"", row.reply or b"")).decode() + str(row.error))
+    return "\n".join(seen)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(steps)
+def test_a_secret_leaves_no_trace(given_steps: list[dict[str, Any]]) -> None:
+    """Neither as it was said, nor in capitals, nor turned round, nor in any part of the record."""
+    record = asyncio.run(record_of(given_steps))
+    for text in (CANARY, CANARY.upper(), CANARY[::-1]):
+        for spelling in (text, text.encode("unicode_escape").decode()):
+            at = record.find(spelling)
+            assert at < 0, record[max(0, at - 400) : at + 100]
+
+
+def test_without_the_declaration_it_is_found() -> None:
+    """The search would find it, in each of its forms; what is harmless is in the record anyway."""
+    steps: list[dict[str, Any]] = [
+        {"type": "SET", "variable": "a", "value": "turned(secret)"},
+        {"type": "SAY", "value": "{{a}} {{secret.toUpperCase()}}"},
+        {"type": "SAY-GET", "variable": "b", "value": "More?"},
+    ]
+    open_record = asyncio.run(record_of(steps, pii=False))
+    for text in (CANARY, CANARY.upper(), CANARY[::-1]):
+        assert text in open_record
+    assert PLAIN in asyncio.run(record_of(steps))
