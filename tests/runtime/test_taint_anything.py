@@ -30,41 +30,60 @@ MAKE = (
 )
 TEXTS = ("It is {{{{{0}}}}}.", "{{{{{0}}}}} and {{{{{1}}}}}", "{{{{String({0}).toUpperCase()}}}}")
 
+Step = dict[str, Any]
 name = st.sampled_from(VARIABLES)
-pair = st.tuples(name, name)
-
-
-def made_of(templates: tuple[str, ...]) -> st.SearchStrategy[str]:
-    """A text about two variables."""
-    return st.builds(lambda text, two: text.format(*two), st.sampled_from(templates), pair)
-
-
 target = st.sampled_from(VARIABLES[:3])
-setting = st.builds(lambda v, x: {"type": "SET", "variable": v, "value": x}, target, made_of(MAKE))
-saying = st.builds(lambda x: {"type": "SAY", "value": x}, made_of(TEXTS))
-call = st.builds(
-    lambda v, x, tool: {"type": "CALL-TOOL", "tool": tool, "args": {"text": x}, "variable": v},
-    target,
-    st.sampled_from([f"{{{{{one}}}}}" for one in VARIABLES]),
-    st.sampled_from(["echo", "fail"]),
+
+
+def made_of(*templates: str) -> st.SearchStrategy[str]:
+    """A text about two variables."""
+
+    def filled(text: str, one: str, other: str) -> str:
+        return text.format(one, other)
+
+    return st.builds(filled, st.sampled_from(templates), name, name)
+
+
+def setting(variable: str, value: str) -> Step:
+    return {"type": "SET", "variable": variable, "value": value}
+
+
+def saying(value: str) -> Step:
+    return {"type": "SAY", "value": value}
+
+
+def call(variable: str, given: str, tool: str) -> Step:
+    args = {"text": f"{{{{{given}}}}}"}
+    return {"type": "CALL-TOOL", "tool": tool, "args": args, "variable": variable}
+
+
+def inner(flow: str, given: str) -> Step:
+    return {"type": "FLOW", "value": flow, "parameters": {"given": f"{{{{{given}}}}}"}}
+
+
+def branch(about: str, then: Step) -> Step:
+    end = {"type": "END"}
+    branches = {f"condition: String({about}).length > 4": then, "default": end}
+    return {"type": "CASE", "branches": branches}
+
+
+def asking(variable: str, value: str) -> Step:
+    return {"type": "SAY-GET", "variable": variable, "value": value}
+
+
+said = st.builds(saying, made_of(*TEXTS))
+steps = st.lists(
+    st.one_of(
+        st.builds(setting, target, made_of(*MAKE)),
+        said,
+        st.builds(call, target, name, st.sampled_from(["echo", "fail"])),
+        st.builds(inner, st.sampled_from(["inner", "apart"]), name),
+        st.builds(branch, name, said),
+        st.builds(asking, target, made_of(*TEXTS)),
+    ),
+    min_size=1,
+    max_size=7,
 )
-inner = st.builds(
-    lambda flow, x: {"type": "FLOW", "value": flow, "parameters": {"given": f"{{{{{x}}}}}"}},
-    st.sampled_from(["inner", "apart"]),
-    name,
-)
-branch = st.builds(
-    lambda x, then: {
-        "type": "CASE",
-        "branches": {f"condition: String({x}).length > 4": then, "default": {"type": "END"}},
-    },
-    name,
-    saying,
-)
-asking = st.builds(
-    lambda v, x: {"type": "SAY-GET", "variable": v, "value": x}, target, made_of(TEXTS)
-)
-steps = st.lists(st.one_of(setting, saying, call, inner, branch, asking), min_size=1, max_size=7)
 
 
 def echo(args: dict[str, Any]) -> dict[str, Any]:
@@ -91,11 +110,11 @@ def tool(kind: str) -> dict[str, Any]:
     return {**keys, "parameters": parameters, "implementation": implementation}
 
 
-def numbered(given: list[dict[str, Any]], prefix: str = "s") -> list[dict[str, Any]]:
+def numbered(given: list[Step], prefix: str = "s") -> list[Step]:
     """The steps, each with an id, also those in branches."""
-    found: list[dict[str, Any]] = []
+    found: list[Step] = []
     for number, one in enumerate(given):
-        step = {"id": f"{prefix}{number}", **one}
+        step: Step = {"id": f"{prefix}{number}", **one}
         if "branches" in step:
             step["branches"] = {
                 key: {"id": f"{prefix}{number}{key[:2]}", **then}
@@ -120,7 +139,7 @@ def engine_for(given: list[dict[str, Any]], seen: list[str], pii: bool) -> Engin
     ask = {"type": "SAY-GET", "variable": "secret", "value": "Secret?"}
     own = [{"type": "SET", "variable": "made", "value": "turned(String(given))"}]
     own += [{"type": "SAY", "value": "Inner {{given}} {{made}} {{a}}"}]
-    variables = {**dict.fromkeys("abc", {"type": "string"}), "secret": {"type": "string"}}
+    variables = {"a": {"type": "string"}, "b": {"type": "string"}, "c": {"type": "string"}}
     main = {"variables": {**variables, "secret": {"type": "string", "pii": pii}}}
     flows: list[dict[str, Any]] = [
         {"id": "main", "name": "Main", "steps": numbered([ask, *given]), **main},
