@@ -24,6 +24,8 @@ from saywhy.values import freeze, same, thaw
 
 if TYPE_CHECKING:
     from saywhy.runtime.agents.runner import Runner
+    from saywhy.runtime.replay.result import Replay
+    from saywhy.runtime.replay.whatif import Counterfactual
 
 NOT_PAUSED: Final = "Cannot resume: agent is not paused. Call run() first."
 
@@ -143,6 +145,28 @@ class Conversation:
     def get_narrative(self) -> str:
         """What the last run did, step by step, in words."""
         return narrative(self.trace, most=MOST if self.agent.verbose else MOST_LINES)
+
+    async def replay(self) -> Replay:
+        """Run the last run again from its record, and compare every step.
+
+        Nothing is called: its model, its tools and what it looked up answer as on record. Raises
+        `CallerError` before the first run.
+        """
+        from saywhy.runtime.replay.alone import replay_run
+
+        return await replay_run(self._ran())
+
+    async def counterfactual(self, without: str, *, model: Any = None) -> Counterfactual:
+        """Run the last run again without a piece, and say whether and how its answer changes.
+
+        `without` is a name that `why` gives: `instruction:ID`, `tool:NAME`, `tool_result:N`,
+        `message:1` (the words of this run), `memory:ID`, `retrieval:ID`. Tools are never called.
+        `model` is asked where a request is another one than on record; without one the answer on
+        record stands in, and `assumed` says so.
+        """
+        from saywhy.runtime.replay.alone import run_without
+
+        return await run_without(self._ran(), without, model)
 
     @property
     def run_id(self) -> str:

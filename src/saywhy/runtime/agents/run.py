@@ -167,9 +167,10 @@ class AgentRun:
         if self.resumed is not None:
             cursor = self.resumed.cursor
             return built.resume(cursor, answer_to(cursor, self.begin.answer[0]), **options)
-        return built.run(self._args(), **options)
+        return built.run(self.begun_with(), **options)
 
-    def _args(self) -> dict[str, Any]:
+    def begun_with(self) -> dict[str, Any]:
+        """What the chart is given to begin with."""
         kept, begin = self.kept, self.begin
         args: dict[str, Any] = {
             "message": begin.message,

@@ -33,6 +33,8 @@ from saywhy.values import thaw
 
 if TYPE_CHECKING:
     from saywhy.agent.instructions.follow_up import ResolvedFollowUp
+    from saywhy.runtime.replay.result import Replay
+    from saywhy.runtime.replay.whatif import Counterfactual
     from saywhy.trace.trace import Trace
 
 R = TypeVar("R", bound=AgentResult)
@@ -180,6 +182,14 @@ class Runner(Generic[R]):
     async def settled(self) -> None:
         """Come back once every `async def` hook of the recorders is done."""
         await self.dispatch.settled()
+
+    async def replay(self) -> Replay:
+        """Run the last run again from its record. See `Conversation.replay`."""
+        return await self._default.replay()
+
+    async def counterfactual(self, without: str, *, model: Any = None) -> Counterfactual:
+        """Run the last run again without a piece. See `Conversation.counterfactual`."""
+        return await self._default.counterfactual(without, model=model)
 
     # ------------------------------------------------------------ the default conversation
 

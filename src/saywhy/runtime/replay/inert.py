@@ -30,15 +30,15 @@ from saywhy.flows.steps import flow_language
 from saywhy.flows.turn import routing_language
 from saywhy.flows.world import World
 from saywhy.runtime.machinery import Machinery
-from saywhy.runtime.replay.tape import KEEPING, SAVED, Tape, work_of
+from saywhy.runtime.replay.tape import KEEPING, SAVED, Tape, failed_with, work_of
 from saywhy.runtime.watchers import Watchers
 from saywhy.tools.answer import ToolAnswer
 from saywhy.tools.limit import MemoryLimiter
 from saywhy.tools.tool import Tool
 from saywhy.values import freeze, raw, seal, thaw
 
-ACTING: Final = frozenset({"load-history", KEEPING})
-"""Stages of agents that read or write what is kept elsewhere."""
+ACTING: Final = frozenset({"load-history", KEEPING, "retrieve", "gate", "works"})
+"""Stages of agents that read or write what is kept elsewhere: histories, documents, circuits."""
 FOREIGN: Final = frozenset({"rag", "memory"})
 """Where a piece comes from that a host looked up."""
 
@@ -163,17 +163,24 @@ class RecordedStages(Stages):
         commit = self._tape.commit(scope.state.seq + 1)
         if plan.is_async or commit is None or not acted(commit):
             return super()._run(plan, scope, memo)
-        if (commit.frame, commit.node) != (scope.frame.id, scope.node.id):
+        if not _is_at(scope, commit):
             return super()._run(plan, scope, memo)
-        work = work_of(commit)
-        scope.reads += work.reads
-        scope.warnings += work.warnings
-        scope.facts = {name: seal(fact) for name, fact in commit.facts.items()}
-        for op in work.ops:
-            _do(scope, op.verb, op.key, op.value)
+        if commit.to == "fail":
+            raise failed_with(commit.error_name, commit.error)
+        _do(scope, commit)
         kept = commit.node == KEEPING and "saved" in commit.facts
         value = scope.peek((scope.frame.scope, "result")) if kept else None
         return finish(plan, scope, value, SAVED if kept else None)
+
+    def _caught(self, plan: Plan, scope: Scope, error: Exception) -> bool:
+        """Whether the failure of what is inside was taken for a result, as it was."""
+        commit = self._tape.commit(scope.state.seq + 1)
+        if commit is None or not _is_at(scope, commit):
+            return super()._caught(plan, scope, error)
+        if "caught" not in commit.facts:
+            return False
+        _do(scope, commit)
+        return True
 
 
 def acted(commit: Commit) -> bool:
@@ -186,13 +193,23 @@ def acted(commit: Commit) -> bool:
     return False
 
 
-def _do(scope: Scope, verb: str, key: Any, value: Any) -> None:
-    if verb == "set":
-        scope.set(key, value)
-    elif verb == "append":
-        scope.append(key, value)
-    else:
-        scope.delete(key)
+def _is_at(scope: Scope, commit: Commit) -> bool:
+    return (commit.frame, commit.node) == (scope.frame.id, scope.node.id)
+
+
+def _do(scope: Scope, commit: Commit) -> None:
+    """Read and write what a stage has read and written."""
+    work = work_of(commit)
+    scope.reads += work.reads
+    scope.warnings += work.warnings
+    scope.facts = {name: seal(fact) for name, fact in commit.facts.items()}
+    for op in work.ops:
+        if op.verb == "set":
+            scope.set(op.key, op.value)
+        elif op.verb == "append":
+            scope.append(op.key, op.value)
+        else:
+            scope.delete(op.key)
 
 
 __all__ = ["NotOnRecord", "RecordedStages", "inert", "on_flows", "told"]

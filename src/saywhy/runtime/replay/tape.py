@@ -176,9 +176,15 @@ def _done(commit: Commit) -> Answer:
     assert told is not None, "asked only of what took an answer in"
     work = work_of(commit)
     if told.error:
-        error = type(told.error_name, (Exception,), {})(told.error)
+        error = failed_with(told.error_name, told.error)
         return TaskFailed(None, told.error, told.error_name, work=work, exception=error)
     return Answer(seal(told.value), work=work)
+
+
+def failed_with(name: str, text: str) -> Exception:
+    """An error that is called what it was called, and says what it said."""
+    kind: type[Exception] = type(name or "Error", (Exception,), {"name": name})
+    return kind(text)
 
 
 def work_of(commit: Commit) -> Work:
@@ -192,4 +198,4 @@ def work_of(commit: Commit) -> Work:
     return Work(commit.reads, ops, commit.decision, warnings=commit.warnings, stop=stop)
 
 
-__all__ = ["Tape", "answer_of", "question_of", "work_of"]
+__all__ = ["Tape", "answer_of", "failed_with", "question_of", "work_of"]
