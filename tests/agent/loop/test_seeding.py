@@ -99,6 +99,7 @@ async def test_a_strict_follow_up_is_carried_out_before_the_model_is_asked(form:
     assert (result.state["strictCalls"], result.state["loopCount"]) == (5, 0)
     seed = result.commits[0]
     assert seed.facts["strict"]["words"] == ["why"]
+    assert seed.facts["strict"]["rule"] == pending["rule_id"] == "why"
 
 
 async def test_a_message_that_asks_for_something_else_takes_the_offer_away(form: Form) -> None:

@@ -100,6 +100,8 @@ class MatchAttempt(msgspec.Struct, frozen=True, omit_defaults=True):
     error_name: str = ""
     error: str = ""
     """What the matcher raised, which is a miss."""
+    rule: str = ""
+    """The instruction that offered the action; empty for one that has no id."""
 
     def to_value(self) -> dict[str, Any]:
         """The attempt as JSON, for the facts of a commit; without the message."""
@@ -135,6 +137,7 @@ def attempt(
             name,
             error_name=kind,
             error=str(error),
+            rule=pending.rule_id,
         )
     return MatchAttempt(
         pending.follow_up.tool_id,
@@ -144,6 +147,7 @@ def attempt(
         name,
         found.words,
         found.wanted,
+        rule=pending.rule_id,
     )
 
 
