@@ -51,7 +51,7 @@ while True:
 OWN_ECHO = "(kit, bounds) => text => text"
 SIZES = (10, 1_000, 200_000)
 SOURCES = {
-    "count + 1": "count + 1",
+    "count * 2": "count * 2",
     "condition with includes": "user.permissions.includes('admin') && creditScore > 700",
     "map, reduce, toFixed": "items.map(i => i.price*i.qty).reduce((a,b)=>a+b,0).toFixed(2)",
 }

@@ -309,18 +309,18 @@ def get_path(value: Any, path: Sequence[str | int]) -> Any:
     # Exact types rather than isinstance: every variable an expression reads comes through here.
     for part in path:
         kind = type(value)
-        if kind is FrozenDict:
-            value = value.raw
-            kind = dict
         if kind is dict:
             value = value.get(part, UNDEFINED)
+        elif kind is FrozenDict:
+            value = value.raw.get(part, UNDEFINED)
         elif kind is FrozenList or kind is list:
             if type(part) is not int or not 0 <= part < len(value):
                 return UNDEFINED
             value = value[part]
         else:
             return UNDEFINED
-    return seal(value)
+    kind = type(value)  # as `seal` does it: a call more is a third of looking up a number
+    return FrozenDict(value) if kind is dict else FrozenList(value) if kind is list else value
 
 
 def set_path(value: Any, path: Sequence[str | int], new: Any) -> Any:

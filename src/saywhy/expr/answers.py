@@ -15,24 +15,23 @@ def answers_json(answers: Sequence[FunctionAnswer]) -> str:
     if not answers:
         return ""
     rows: list[list[Any]] = [
-        [answer.name, answer.value, _error_of(answer), _changed_arguments(answer)]
+        [
+            answer.name,
+            answer.value,
+            None if answer.error is None else [answer.error_name, answer.error],
+            [] if answer.args_after is None else _changed(answer.args, answer.args_after),
+        ]
         for answer in answers
     ]
     text = tree_json(rows).decode()
     return f'{{"tagged":{text}}}' if '"$' in text else text
 
 
-def _error_of(answer: FunctionAnswer) -> list[str] | None:
-    return None if answer.error is None else [answer.error_name, answer.error]
-
-
-def _changed_arguments(answer: FunctionAnswer) -> list[list[Any]]:
+def _changed(before: list[Any], after: list[Any]) -> list[list[Any]]:
     """Number and value of the arguments that the function changed.
 
     The others must be left alone: what was handed over twice (an item and its list) came to the
     function as two copies, and the copy it did not touch would undo what it did to the other.
     """
-    if answer.args_after is None:
-        return []
-    pairs = enumerate(zip(answer.args, answer.args_after, strict=False))
-    return [[number, after] for number, (before, after) in pairs if not same(before, after)]
+    pairs = enumerate(zip(before, after, strict=False))
+    return [[number, now] for number, (was, now) in pairs if not same(was, now)]

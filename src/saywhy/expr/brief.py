@@ -23,7 +23,7 @@ itself or from a list: a search takes as long as two texts multiplied."""
 MAX_TEXT: Final = 300
 """Characters of a text that is handed in, or of a list or object as JSON."""
 
-_KINDS: Final = frozenset(
+KINDS: Final = frozenset(
     [
         "arguments",
         "array",
@@ -50,7 +50,7 @@ _KINDS: Final = frozenset(
     ]
 )
 
-_OPERATORS: Final = frozenset(
+OPERATORS: Final = frozenset(
     [
         *("+", "-", "*", "/", "%", "**", "&", "|", "^", "~", "<<", ">>", ">>>"),
         *("==", "!=", "===", "!==", "<", "<=", ">", ">="),
@@ -59,7 +59,7 @@ _OPERATORS: Final = frozenset(
 )
 """Without `delete`, which changes things, and `instanceof`, which may ask an object."""
 
-_METHODS: Final = frozenset(
+METHODS: Final = frozenset(
     [
         "abs",
         "at",
@@ -97,7 +97,7 @@ _METHODS: Final = frozenset(
 """Methods that call nobody back and make nothing larger than what they are given. What they are
 called on does not matter: data holds no functions, so a key of that name cannot be called."""
 
-_FUNCTIONS: Final = frozenset(
+FUNCTIONS: Final = frozenset(
     ["Boolean", "Number", "String", "isFinite", "isNaN", "parseFloat", "parseInt"]
 )
 
@@ -114,7 +114,7 @@ def is_brief(source: str, root: Node) -> bool:
     while waiting:
         node = waiting.pop()
         names += node.type == "identifier"
-        if names > MAX_NAMES or node.type not in _KINDS or not _is_allowed(node):
+        if names > MAX_NAMES or node.type not in KINDS or not _is_allowed(node):
             return False
         waiting += node.named_children
     return True
@@ -123,9 +123,9 @@ def is_brief(source: str, root: Node) -> bool:
 def _is_allowed(node: Node) -> bool:
     if node.type in ("binary_expression", "unary_expression"):
         operator = node.child_by_field_name("operator")
-        return operator is not None and operator.type in _OPERATORS
+        return operator is not None and operator.type in OPERATORS
     if node.type == "number":
-        return not _spelling(node).endswith("n")  # a BigInt, which can be of any length
+        return not spelling(node).endswith("n")  # a BigInt, which can be of any length
     if node.type != "call_expression":
         return True
     function = node.child_by_field_name("function")
@@ -133,10 +133,11 @@ def _is_allowed(node: Node) -> bool:
     if function is None or arguments is None or arguments.type != "arguments":
         return False  # a template text behind a name calls it
     if function.type == "identifier":
-        return _spelling(function) in _FUNCTIONS
+        return spelling(function) in FUNCTIONS
     key = function.child_by_field_name("property")
-    return function.type == "member_expression" and _spelling(key) in _METHODS
+    return function.type == "member_expression" and spelling(key) in METHODS
 
 
-def _spelling(node: Node | None) -> str:
+def spelling(node: Node | None) -> str:
+    """What stands in the text."""
     return node.text.decode("utf-8", "replace") if node is not None and node.text else ""

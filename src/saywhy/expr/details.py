@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 from saywhy.expr.brief import is_brief
 from saywhy.expr.chains import Chain, Path
+from saywhy.expr.harmless import is_harmless
 from saywhy.expr.scopes import Walk
 
 Span: TypeAlias = tuple[int, int]
@@ -73,6 +74,8 @@ class Details:
     """A BigInt is written in the text, or made."""
     is_brief: bool = False
     """It needs no time limit, if all it is handed is short."""
+    is_harmless: bool = False
+    """It changes nothing of what it is handed."""
 
 
 def details_of(walk: Walk, chains: Sequence[Chain]) -> Details:
@@ -96,6 +99,7 @@ def details_of(walk: Walk, chains: Sequence[Chain]) -> Details:
         is_async=walk.has_async,
         has_bigints=_BIGINT.search(source.text) is not None,
         is_brief=not walk.rests and is_brief(source.text, walk.root),
+        is_harmless=is_harmless(walk.root),
     )
 
 

@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final, cast
 
+from saywhy.expr.handed import Handed, passed
 from saywhy.expr.names import read_expression
 from saywhy.expr.outcome import Evaluated, FunctionAnswer, Names, Outcome, Raised, Suspended
 from saywhy.expr.pool import Pool
 from saywhy.expr.process import UNREADABLE, Gone, Late, Lost, Process
-from saywhy.expr.program import Program, Variant
+from saywhy.expr.program import Parameter, Program, Variant
 from saywhy.expr.sandbox import Sandbox, engine_errors
 from saywhy.expr.sound import is_sound, is_sound_text
 from saywhy.expr.transfer import MARK
@@ -105,11 +106,17 @@ class DistantWorker(Worker):
 
     # ------------------------------------------------------------ in place of contexts here
 
+    def _passed(
+        self, program: Program, parameter: Parameter, value: Any, names: Names, others: list[Any]
+    ) -> Handed:
+        """Nothing lies ready here: all that a process is handed travels as text."""
+        return passed(parameter, value, names)
+
     def _is_brief(self, program: Program, shape: Sequence[str]) -> bool:
         """A process keeps its limit: to be asked costs more."""
         return False
 
-    def _restart(self) -> None:
+    def _restart(self, arguments: list[Any] | None = None) -> None:
         """The next evaluation of this process gets a new context; programs are text and stay."""
         if self._process is not None:
             self._process.is_stale = True

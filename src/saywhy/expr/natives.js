@@ -51,6 +51,7 @@
     "trim", "trimStart", "trimEnd", "isWellFormed", "toWellFormed", "concat", "slice", "substring",
     "substr", "startsWith", "endsWith",
   ]);
+  const search = Array.prototype.includes;  // without a clock, for `repeats`
   watch(Array.prototype, ["indexOf", "includes", "lastIndexOf", "concat", "slice"]);
 
   const lists = getPrototypeOf(Int8Array.prototype);
@@ -112,4 +113,6 @@
   for (const [owner, name] of [[Number0.prototype, "constructor"], [globalThis, "Number"]]) {
     defineProperty(owner, name, { ...getOwnPropertyDescriptor(owner, name), value: stub });
   }
+
+  return search;
 })

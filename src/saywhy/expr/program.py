@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from saywhy.expr.chains import Path
+from saywhy.expr.counting import Operation, operation_of
 from saywhy.expr.names import CONSTANTS, JAVASCRIPT_GLOBALS, RESERVED_GLOBALS, Reading
 
 MISSING: Final = "-"
@@ -68,6 +69,8 @@ class Program:
         "clocked",
         "guesses",
         "hidden",
+        "is_harmless",
+        "operation",
         "parameters",
         "places",
         "reading",
@@ -86,10 +89,27 @@ class Program:
         # then no `catch` may come between. See asking.js.
         self.speaks = bool(reading.details.handlers) or _SPEAKS.search(source) is not None
         self.guesses = True  # does it go on for a while without answers?
-        self.simple_path = _simple_path(source, reading)
+        self.is_harmless = reading.details.is_harmless
+        self.operation: Operation | None = None
+        self.simple_path = self._simple_path()
         self.variants: dict[str, Variant] = {}  # by the shape, written together, and the form
         self.places = tuple((each, each.path, each.root) for each in self.parameters)
         self.hidden = _hidden_prefix(reading, source)
+
+    def _simple_path(self) -> Path | None:
+        """The path, where the expression is nothing but a path; or a number beside it."""
+        reading, source = self.reading, self.source
+        if len(reading.details.uses) != 1 or reading.writes or reading.assigns:
+            return None
+        use = reading.details.uses[0]
+        root = use.path[0]
+        if use.is_called or root in JAVASCRIPT_GLOBALS or root == "arguments":
+            return None
+        start, end = use.spans[-1]
+        before, behind = source[:start].strip(), source[end:].strip()
+        if behind:
+            self.operation = operation_of(behind)
+        return None if before or (behind and self.operation is None) else use.path
 
 
 def _parameters(reading: Reading) -> tuple[Parameter, ...]:
@@ -138,19 +158,6 @@ def sparse(tree: dict[str, Any], paths: Iterable[Path]) -> dict[str, Any]:
             source = inner
             target = target.setdefault(key, {})
     return made
-
-
-def _simple_path(source: str, reading: Reading) -> Path | None:
-    """The path, where the expression is nothing but a path."""
-    if len(reading.details.uses) != 1 or reading.writes or reading.assigns:
-        return None
-    use = reading.details.uses[0]
-    whole = use.spans[-1]
-    is_all = source[: whole[0]].strip() == "" and source[whole[1] :].strip() == ""
-    root = use.path[0]
-    if not is_all or use.is_called or root in JAVASCRIPT_GLOBALS or root == "arguments":
-        return None
-    return use.path
 
 
 def _hidden_prefix(reading: Reading, source: str) -> str:

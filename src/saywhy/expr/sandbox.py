@@ -65,12 +65,12 @@ class Sandbox:
             evaluate(_script("collation.js"))(),
             evaluate(_script("languages.js"))(member(asking, "ask")),
         )
-        evaluate(_script("natives.js"))()  # while the clock is that on the wall
+        search = evaluate(_script("natives.js"))()  # while the clock is that on the wall
         evaluate(_script("dates.js"))(member(clock, "moment"), member(clock, "random"))
         self.bounds: Final[Any] = evaluate(_script("bounds.js"))(
             limits.list_items, limits.search_product
         )
-        evaluate(_script("repeats.js"))(limits.list_items)
+        evaluate(_script("repeats.js"))(limits.list_items, search)
         evaluate(_script("guard.js"))(" ".join(sorted(JAVASCRIPT_GLOBALS)))
         self.watch_time(True)
 

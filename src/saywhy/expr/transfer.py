@@ -103,6 +103,13 @@ def _tree_argument(tree: Any) -> tuple[str, Any]:
     try:
         data = dumps(tree)
     except OverflowError:
+        data = None
+    return tree_argument(tree, data)
+
+
+def tree_argument(tree: Any, data: bytes | None) -> tuple[str, str]:
+    """How to pass a tree that `dumps` has written as `data`; None where it could not."""
+    if data is None:
         return TAGGED_TEXT, dumps(_guarded(tree)).decode()
     if _DOLLAR not in data and not _has_long_number(data):
         return JSON_TEXT, data.decode()

@@ -17,11 +17,14 @@ from saywhy.expr.answers import answers_json
 from saywhy.expr.brief import MAX_TEXT
 from saywhy.expr.chains import Path
 from saywhy.expr.changes import changes
+from saywhy.expr.counting import MOST
 from saywhy.expr.failures import raised_from, syntax_raised, syntax_refused, too_large
+from saywhy.expr.handed import Handed, Refused, absent, passed, touched
 from saywhy.expr.names import read_expression
 from saywhy.expr.numbers import number_text
 from saywhy.expr.outcome import Evaluated, FunctionAnswer, Names, Outcome, Raised, Suspended
-from saywhy.expr.program import FUNCTION, MISSING, Parameter, Program, Variant, sparse
+from saywhy.expr.program import FUNCTION, Parameter, Program, Variant
+from saywhy.expr.ready import Ready
 from saywhy.expr.sandbox import Limits, Sandbox, engine_errors
 from saywhy.expr.texts import WRITERS
 from saywhy.expr.transfer import (
@@ -29,15 +32,13 @@ from saywhy.expr.transfer import (
     SCALAR,
     TAGGED_TEXT,
     UNDEFINED_ARGUMENT,
-    TooLarge,
-    argument,
     foreign_in,
     tree_from,
     value_from,
     whole,
 )
 from saywhy.expr.writer import draft_of
-from saywhy.values import UNDEFINED, FrozenDict, FrozenList, Value, seal, thaw
+from saywhy.values import UNDEFINED, FrozenDict, FrozenList, seal, thaw
 
 MAX_PROGRAMS: Final = 2048
 MAX_COMPILED: Final = 1_000_000
@@ -68,45 +69,23 @@ VALUE: Final = "V"
 """Last letter of the key of a variant: the form of its result."""
 
 _LETTERS: Final = re.compile(r"\D\d*")
-
-INHERITED: Final = frozenset(
-    [
-        "constructor",
-        "toString",
-        "toLocaleString",
-        "valueOf",
-        "hasOwnProperty",
-        "isPrototypeOf",
-        "propertyIsEnumerable",
-        "__proto__",
-        "__defineGetter__",
-        "__defineSetter__",
-        "__lookupGetter__",
-        "__lookupSetter__",
-    ]
-)
-"""Keys every JavaScript object answers to, though it does not hold them."""
-
-
-class Refused(Exception):
-    """The expression cannot be run at all; `outcome` says why."""
-
-    def __init__(self, outcome: Raised) -> None:
-        self.outcome = outcome
-        super().__init__(outcome.message)
+_PLAIN: Final = frozenset({float, bool, type(None)})
 
 
 class Worker:
     """The sandbox of one thread with the programs compiled in it."""
 
-    __slots__ = ("_compiled", "_errors", "_limits", "_programs", "_sandbox")
+    __slots__ = ("_compiled", "_errors", "_limits", "_programs", "_ready", "_sandbox", "is_slow")
 
     def __init__(self, limits: Limits) -> None:
         self._limits: Final = limits
         self._errors = engine_errors()
         self._sandbox = Sandbox(limits)
+        self._ready = Ready(self._sandbox)
         self._programs: dict[str, Program] = {}
         self._compiled = 0
+        self.is_slow = False
+        """The last round of an evaluation that called functions took long."""
 
     def evaluate(
         self,
@@ -131,7 +110,7 @@ class Worker:
             arguments: list[Any] = []
             key = ""
             is_long = False
-            for parameter, path, root in program.places:
+            for place, path, root in program.places:
                 if functions and root in functions:
                     key += FUNCTION
                     continue
@@ -145,18 +124,17 @@ class Worker:
                         and value.isascii()
                         and "\0" not in value
                     )
-                    or kind is float
-                    or kind is bool
-                    or value is None
+                    or kind in _PLAIN
                 ):
                     key += SCALAR
                     arguments.append(value)
                     continue
-                letter, value = _passed(parameter, value, names)
+                letter, value, is_slow = self._passed(program, place, value, names, arguments)
                 key += letter
+                if is_slow:
+                    is_long = True
                 if value is not None or letter[0] == SCALAR:
                     arguments.append(value)
-                    is_long = is_long or (type(value) is str and len(value) > MAX_TEXT)
             key += TEXT if as_text else VALUE
             variant = program.variants.get(key) or self._compile(program, key)
         except Refused as refused:
@@ -170,18 +148,35 @@ class Worker:
             result = variant.function(*arguments)
         except self._errors as error:
             result = self._after_failure(program, key, arguments, str(error))
-        if (kind := type(result)) is str and result[:2] in ASKS:
-            variant, result = self._told(program, key, arguments, variant, result)
-            kind = type(result)
-        if as_text and (kind is float or kind is int):
+        kind = type(result)
+        if kind is str and result[:1] == MARK:
+            if result[:2] in ASKS:
+                variant, result = self._told(program, key, arguments, variant, result)
+                kind = type(result)
+            if kind is str and result[:1] == MARK:
+                return self._marked(result, program, variant, names, answers)
+        if kind is float:
+            result = number_text(result) if as_text else whole(result)
+        elif kind is int and as_text:
             result = number_text(result)
-        elif kind is float:
-            result = whole(result)
-        elif kind is str and result[:1] == MARK:
-            return self._marked(result, program, variant, names, answers)
         if variant.has_functions:
             return Evaluated(result, variant.reads, variant.exact, (), tuple(answers))
         return Evaluated(result, variant.reads, variant.exact)
+
+    def _passed(
+        self, program: Program, parameter: Parameter, value: Any, names: Names, others: list[Any]
+    ) -> Handed:
+        """The letter and the argument for a value that is not plain, and whether it is long."""
+        kind = type(value)
+        if program.is_harmless and (kind is FrozenList or kind is FrozenDict):
+            calls, functions = program.reading.calls, names.functions
+            # Approved functions may have a name of JavaScript's own, and do what they like.
+            if not calls or not any(name in functions for name in calls):
+                found = self._ready.argument(value)
+                # Two lists that are alike are not one: a single thing handed in twice would be.
+                if found[0] != SCALAR or not others or found[1] not in others:
+                    return found
+        return passed(parameter, value, names)
 
     # ---------------------------------------------------------------- programs
 
@@ -198,10 +193,17 @@ class Worker:
         self._programs = {}
         self._compiled = 0
 
-    def _restart(self) -> None:
-        """A new context. After a limit was hit, nobody can say what state the old one is in."""
+    def _restart(self, arguments: list[Any] | None = None) -> None:
+        """A new context. After a limit was hit, nobody can say what state the old one is in.
+
+        `arguments` are those of an evaluation that is to be tried again there.
+        """
         self._forget()
+        before = self._ready
         self._sandbox = Sandbox(self._limits)
+        self._ready = Ready(self._sandbox)
+        if arguments:
+            self._ready.renew(arguments, before)
 
     def _compile(self, program: Program, key: str) -> Variant:
         *shape, form = _LETTERS.findall(key)
@@ -241,11 +243,22 @@ class Worker:
     # ------------------------------------------------------------------ paths
 
     def _simple(self, program: Program, path: Path, names: Names, as_text: bool) -> Outcome | None:
-        """The value of an expression that is only a path, without asking the engine."""
+        """The value of an expression that is only a path, without asking the engine.
+
+        Or a number beside it, where that can be computed here: see `counting`.
+        """
         if path[0] in names.functions:
             return None
         value: Any = names.get(path)
-        if value is UNDEFINED:
+        if program.operation is not None:
+            kind = type(value)
+            if kind is not float and (kind is not int or not -MOST <= value <= MOST):
+                return None
+            operate, number = program.operation
+            value = operate(value, number)
+            if type(value) is float:
+                value = whole(value)
+        elif value is UNDEFINED:
             letter, value = absent(program.parameters[0], names)
             if letter == UNDEFINED_ARGUMENT or (letter == "u1" and len(path) == 1):
                 value = UNDEFINED
@@ -280,7 +293,7 @@ class Worker:
                 answers = [*answers, *more] if program.reading.details.is_async else more
                 arguments[0] = json.dumps(answers)
             if program.reading.details.is_async:
-                self._restart()  # what is left to do of this round would run into the next
+                self._restart(arguments)  # what is left to do of this round would run into the next
             variant = program.variants.get(key) or self._compile(program, key)
             try:
                 result = variant.function(*arguments)
@@ -334,7 +347,7 @@ class Worker:
         The binding counts the processor time of the whole process. With other threads around, the
         evaluation is tried again with more, until this thread alone has used what it may.
         """
-        self._restart()
+        self._restart(arguments)
         attempts = MAX_RETRIES if threading.active_count() > 1 and "interrupted" in message else 0
         for attempt in range(attempts):
             self._sandbox.context.set_time_limit(self._limits.seconds * 2 ** (attempt + 1))
@@ -344,7 +357,7 @@ class Worker:
                 result = again.function(*arguments)
             except self._errors as error:
                 message = str(error)
-                self._restart()
+                self._restart(arguments)
                 if time.thread_time() - started > self._limits.seconds * 0.8:
                     break
             else:
@@ -365,15 +378,15 @@ class Worker:
         if program.reading.details.is_async:
             self._restart()  # what an async function left to do would run into later evaluations
         mode = result[1]
+        if mode == "s":
+            name, index, json = result[3:].split(":", 2)
+            args = tree_from(result[2], json)
+            return Suspended(name, args if result[2] == "j" else thaw(args), int(index))
         if mode in "e!":
             outcome = raised_from(result, program, variant, answers)
             if outcome.kind == "MemoryLimit" and mode == "e":
                 self._restart()
             return outcome
-        if mode == "s":
-            name, index, json = result[3:].split(":", 2)
-            args = tree_from(result[2], json)
-            return Suspended(name, args if result[2] == "j" else thaw(args), int(index))
         if mode == "w":
             return _with_changes(result, program, variant, names, answers)
         value = value_from(result)
@@ -401,51 +414,6 @@ def _leading(
     return first
 
 
-def _passed(parameter: Parameter, value: Value, names: Names) -> tuple[str, Any]:
-    """The letter and the argument for a value that is not passed as it is."""
-    if value is UNDEFINED:
-        return absent(parameter, names)
-    if parameter.inside:
-        value = _touched(parameter, value)
-    try:
-        return argument(value)
-    except TooLarge:
-        raise Refused(too_large(parameter.path)) from None
-
-
-def _touched(parameter: Parameter, value: Value) -> Value:
-    """The part of a variable that an expression can see and change, where that is known."""
-    if not parameter.inside or type(value) is not FrozenDict:
-        return value
-    return FrozenDict(sparse(value.raw, parameter.inside))
-
-
-def absent(parameter: Parameter, names: Names) -> tuple[str, Any]:
-    """How to pass a path where nothing is: undefined, its length, or a parent that decides."""
-    path = parameter.path
-    count = len(path)
-    if parameter.has_length:
-        parent = names.get(path[:-1])
-        if type(parent) is FrozenList:
-            return SCALAR, len(parent)
-        if type(parent) is str:
-            return SCALAR, len(parent) + sum(character > "\uffff" for character in parent)
-    for depth in range(count - 1, 0, -1):
-        parent = names.get(path[:depth])
-        if parent is UNDEFINED:
-            continue
-        key = path[depth]
-        is_gap = (type(parent) is FrozenDict and type(key) is str and key not in INHERITED) or (
-            type(parent) is FrozenList and type(key) is int
-        )
-        if is_gap:
-            full = depth + 1 == count
-            return UNDEFINED_ARGUMENT + ("" if full else str(depth + 1)), None
-        letter, passed = argument(parent)
-        return letter + str(depth), passed
-    return ("u1" if names.has(parameter.root) else MISSING), None
-
-
 def _with_changes(
     result: str,
     program: Program,
@@ -460,7 +428,7 @@ def _with_changes(
     for number, after in zip(variant.written, roots, strict=True):
         parameter = program.parameters[number]
         before = (
-            _touched(parameter, names.get(parameter.path))
+            touched(parameter, names.get(parameter.path))
             if parameter.inside
             else names.get(parameter.path)
         )

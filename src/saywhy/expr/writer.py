@@ -70,6 +70,7 @@ class _Writer:
         self._hidden = program.hidden
         self._arguments: list[str] = []
         self._prologue: list[str] = []
+        self._doors = ""
         self._edits: list[Edit] = []
         self._wraps: list[tuple[Span, str, str]] = []
         self._written: list[int] = []
@@ -80,7 +81,7 @@ class _Writer:
         for number in range(len(self._shape)):
             self._parameter(number)
         for name in self._functions:
-            self._prologue.append(f'const {name}={h}K.door("{name}");')
+            self._door(name)
         self._tick()
         self._bound()
         if self._functions or self._program.speaks:
@@ -135,6 +136,15 @@ class _Writer:
             or any(use.path[0] == name and not use.is_called for use in self._details.uses)
             for name in self._functions
         )
+
+    def _door(self, name: str) -> None:
+        """Let an approved function be called. What is never looked at, only called, is made once;
+        otherwise each evaluation has its own, to which it may give properties."""
+        door = f'const {name}={self._hidden}K.door("{name}");'
+        if all(use.is_called for use in self._details.uses if use.path[0] == name):
+            self._doors += door
+        else:
+            self._prologue.append(door)
 
     def _stand_in(self, path: Path, depth: int, name: str) -> None:
         for use in self._details.uses:
@@ -230,7 +240,7 @@ class _Writer:
         result = "text" if self._as_text else "out"
         head = (
             f'(function({h}K,{h}B){{"use strict";'
-            f"const {h}O={h}K.{result},{h}P={h}K.parse,{h}D={h}K.decode;"
+            f"const {h}O={h}K.{result},{h}P={h}K.parse,{h}D={h}K.decode;{self._doors}"
             f"return(function(){{return({','.join(arguments)})=>{{try{{"
             f"{begin}{''.join(self._prologue)}const {h}r="
         )
@@ -246,9 +256,11 @@ class _Writer:
             return f"return {h}K.changed({h}r,[{roots}],{as_text})"
         if self._functions:
             return f"return {h}K.ended({h}r,{as_text})"
-        # Numbers come out as they are, also for a text: `numbers` writes them.
+        # Numbers come out as they are, also for a text: `numbers` writes them. So does what most
+        # conditions give; looking at it here takes a third of a call.
         asked = f"if({h}K.asks())return {h}K.take();" if self._program.speaks else ""
-        return f'{asked}return typeof {h}r==="number"?{h}r:{h}O({h}r)'
+        truth = "" if self._as_text else f'||typeof {h}r==="boolean"'
+        return f'{asked}return typeof {h}r==="number"{truth}?{h}r:{h}O({h}r)'
 
 
 def _own(text: str) -> str:

@@ -11,9 +11,13 @@ from typing import Any
 import pytest
 
 from saywhy import CallerError, Engine, MemoryStore, SessionBusy, SqliteStore
+from saywhy.expr import ready
+from saywhy.expr.javascript import JavaScript
+from saywhy.expr.outcome import Given
 from saywhy.runtime.forget.erase import forget
 from saywhy.stores.chat_memory import LocalChatMemory
 from saywhy.stores.store import Store
+from saywhy.values import FrozenList
 
 ANN, BOB = "person-ann-4711", "person-bob-0815"
 WORDS = "Wintergarden Lane 27, third floor"
@@ -202,6 +206,21 @@ async def test_recordings_and_memories_forget_too(tmp_path: Path) -> None:
     assert not memory.load("conversation-a")
     assert memory.load("other")
     assert done.is_proven
+
+
+async def test_expressions_keep_no_list_of_theirs() -> None:
+    """What lies ready for conditions that ask the same list again goes with the person."""
+    names = Given({"xs": FrozenList([WORDS])})
+    for _ in range(3):
+        JavaScript().evaluate("xs.includes('a')", names)
+    assert any(WORDS.encode() in data for data in kept_for_expressions())
+    await engine_on(MemoryStore()).forget(ANN)
+    assert not any(WORDS.encode() in data for data in kept_for_expressions())
+
+
+def kept_for_expressions() -> list[bytes]:
+    """The JSON of what lies ready in the contexts of all threads."""
+    return [data for each in list(ready._everywhere) for data in each._kept]
 
 
 async def test_wrong_use_is_told() -> None:

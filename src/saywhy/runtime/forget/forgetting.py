@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from saywhy.errors import CallerError
+from saywhy.expr.ready import forget_everywhere
 
 if TYPE_CHECKING:
     from saywhy.runtime.forget.erase import Forgotten
@@ -45,6 +46,7 @@ class Forgetting:
         if store is None:
             raise CallerError("there is no store to erase anybody from", hint="Engine(store=…)")
         self._machinery.guards.cache.clear()
+        forget_everywhere()
         return await forget(
             store,
             user_id,
