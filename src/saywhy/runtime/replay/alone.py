@@ -11,6 +11,7 @@ from typing import Any
 from saywhy.agent.loop.request import request_of
 from saywhy.chart.built import ARGS, LIMITS, STATE, Built
 from saywhy.chart.cursor import Cursor, Frame
+from saywhy.chart.drive import Path, open_needs
 from saywhy.chart.failure import StepFailed
 from saywhy.chart.machine import advance, cancel
 from saywhy.chart.model import Charts
@@ -19,7 +20,7 @@ from saywhy.chart.stack import open_frame
 from saywhy.errors import CallerError, SaywhyError
 from saywhy.models.asked import asked_model
 from saywhy.runtime.agents.agent import Agent
-from saywhy.runtime.agents.needs import first_open
+from saywhy.runtime.agents.needs import ANSWERED
 from saywhy.runtime.agents.resting import answer_to
 from saywhy.runtime.agents.run import AgentRun
 from saywhy.runtime.replay.causes import Causes
@@ -69,7 +70,7 @@ class AloneAgain:
         answer = self._answer
         try:
             while (need := self._advance(answer)) is not None:
-                path, item = first_open(need) if need.kind == "fork" else ((), need)
+                path, item = self._next(need)
                 if item.kind not in OUTSIDE:
                     return  # a person is asked: it rests as it did
                 made = await self._asks.answer(self, item, self._asking(item))
@@ -79,6 +80,19 @@ class AloneAgain:
                 self.stopped = stopped.need
         except (StepFailed, SaywhyError) as error:
             self.error = str(error)
+
+    def _next(self, need: Need) -> tuple[Path, Need]:
+        """What is answered next; of several at the same time the one that was answered first."""
+        if need.kind != "fork":
+            return (), need
+        items = [(path, item) for path, item in open_needs(need) if item.kind in ANSWERED]
+        if not items:
+            return open_needs(need)[0]
+        return min(items, key=lambda one: self._order(one[1]))
+
+    def _order(self, item: Need) -> float:
+        commit = self.tape.look(self._asking(item), item, self.seq, self.turn)
+        return float("inf") if commit is None else commit.seq
 
     def _ended(self) -> bool:
         """Whether the run was ended from outside at this point; it then ends the same way."""

@@ -37,7 +37,8 @@ from saywhy.tools.limit import MemoryLimiter
 from saywhy.tools.tool import Tool
 from saywhy.values import freeze, raw, seal, thaw
 
-ACTING: Final = frozenset({"load-history", KEEPING, "retrieve", "gate", "works"})
+LOADING: Final = "load-history"
+ACTING: Final = frozenset({LOADING, KEEPING, "retrieve", "gate", "works"})
 """Stages of agents that read or write what is kept elsewhere: histories, documents, circuits."""
 FOREIGN: Final = frozenset({"rag", "memory"})
 """Where a piece comes from that a host looked up."""
@@ -161,11 +162,12 @@ class RecordedStages(Stages):
 
     def _run(self, plan: Plan, scope: Scope, memo: Memo | None) -> Outcome:
         commit = self._tape.commit(scope.state.seq + 1)
-        if plan.is_async or commit is None or not acted(commit):
+        if plan.is_async or commit is None or not acted(commit) or not _is_at(scope, commit):
             return super()._run(plan, scope, memo)
-        if not _is_at(scope, commit):
-            return super()._run(plan, scope, memo)
+        if commit.node == LOADING and scope.peek((scope.frame.scope, "loopCount")):
+            return super()._run(plan, scope, memo)  # in later rounds it goes on with what it has
         if commit.to == "fail":
+            scope.reads += commit.reads
             raise failed_with(commit.error_name, commit.error)
         _do(scope, commit)
         kept = commit.node == KEEPING and "saved" in commit.facts

@@ -7,16 +7,19 @@ the same question got.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
 
-from saywhy.chart.commit import Commit, FunctionCall, Op
+from saywhy import errors
+from saywhy.chart.commit import Asked, Commit, FunctionCall, Op
 from saywhy.chart.cursor import Frame
+from saywhy.chart.failure import failure_text
 from saywhy.chart.outcome import Answer, Need, Work
 from saywhy.chart.stages import TaskFailed
-from saywhy.values import dumps, seal
+from saywhy.values import FrozenDict, dumps, seal
 
 OUTSIDE: Final = frozenset({"tool", "model", "function", "reconcile", "timer", "task"})
 """Kinds of needs that a turn has answered for it."""
@@ -178,21 +181,43 @@ def _done(commit: Commit) -> Answer:
     if told.error:
         error = failed_with(told.error_name, told.error)
         return TaskFailed(None, told.error, told.error_name, work=work, exception=error)
-    return Answer(seal(told.value), work=work)
+    value: Any = seal(told.value)
+    if commit.asked is not None and _is_need(value):
+        value = _asked(commit.asked)
+    return Answer(value, work=work)
+
+
+def _is_need(value: Any) -> bool:
+    """Whether a stage gave a question of its own, as its record has it."""
+    fields = {"kind", "name", "args", "effect", "items"}
+    return isinstance(value, FrozenDict) and "kind" in value and set(value) <= fields
+
+
+def _asked(asked: Asked) -> Need:
+    return Need(asked.kind, asked.name, seal(asked.args), asked.effect)
 
 
 def failed_with(name: str, text: str) -> Exception:
-    """An error that is called what it was called, and says what it said."""
+    """An error of the kind it was, where that is known, and that says what it said."""
+    for module in (errors, builtins):
+        known: Any = getattr(module, name, None)
+        if isinstance(known, type) and issubclass(known, Exception):
+            try:
+                made = known(text)
+            except TypeError:
+                continue
+            if failure_text(made) == text:
+                return made
     kind: type[Exception] = type(name or "Error", (Exception,), {"name": name})
     return kind(text)
 
 
 def work_of(commit: Commit) -> Work:
     """What a stage read, wrote and decided."""
-    if commit.asked is not None and commit.to == "rest":
-        asked = commit.asked
-        need = Need(asked.kind, asked.name, seal(asked.args), asked.effect)
-        return Work(need=need)
+    told = commit.answered
+    is_pause = told is not None and told.value is None and not commit.reads and not commit.ops
+    if commit.asked is not None and commit.to == "rest" and is_pause:
+        return Work(need=_asked(commit.asked))
     ops = tuple(Op(op.verb, op.key, seal(op.value)) for op in commit.ops)
     stop = SAVED if commit.node == KEEPING else None
     return Work(commit.reads, ops, commit.decision, warnings=commit.warnings, stop=stop)
