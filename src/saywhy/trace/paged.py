@@ -11,14 +11,15 @@ Reading blocks for as long as a few rows take.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, NoReturn
 
 from saywhy.chart.commit import Commit
 from saywhy.chart.model import Charts
 from saywhy.errors import CallerError
 from saywhy.messages import Message
-from saywhy.trace.pages import Page, Pages
+from saywhy.trace.pages import Numbers, Page, Pages
 from saywhy.trace.pages_written import PagedWrites
 from saywhy.trace.shown import shown
 from saywhy.trace.trace import Trace, Turn
@@ -98,13 +99,15 @@ class PagedTrace(Trace):
     # ------------------------------------------------------------ turns and messages
 
     @property
-    def turns(self) -> list[int]:
-        return self._pages.numbers
+    def turns(self) -> Sequence[int]:
+        return Numbers(self._pages)
+
+    def turns_until(self, turn: int | None, most: int) -> list[int]:
+        return list(islice(self._pages.newest_first(turn), most))[::-1]
 
     @property
     def newest_turn(self) -> int:
-        numbers = range(self._pages.last, self._pages.first - 1, -1)
-        return next((turn for turn in numbers if self._pages.page(turn) is not None), 0)
+        return next(self._pages.newest_first(), 0)
 
     def end_of(self, turn: int) -> int:
         page = self._pages.page(turn)

@@ -11,7 +11,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, Protocol
+from itertools import islice
+from typing import Final, Protocol, overload
 
 import msgspec
 
@@ -98,6 +99,44 @@ def _keys(commit: Commit) -> Iterator[Key]:
         yield op.key
 
 
+class Numbers(Sequence[int]):
+    """The numbers of turns, of which mostly the last few are wanted: all are read only for more."""
+
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
+
+    def __len__(self) -> int:
+        return len(self._pages.numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[int]: ...
+    def __getitem__(self, index: int | slice) -> int | list[int]:
+        start = index.start if isinstance(index, slice) else index
+        if start is not None and start < 0:
+            newest = list(islice(self._pages.newest_first(), -start))[::-1]
+            if isinstance(index, int) and len(newest) == -index:
+                return newest[0]
+            if isinstance(index, slice) and index.stop is None:
+                return newest[:: index.step]
+        return self._pages.numbers[index]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._pages.numbers)
+
+    def __reversed__(self) -> Iterator[int]:
+        return self._pages.newest_first()
+
+    def __contains__(self, number: object) -> bool:
+        return isinstance(number, int) and self._pages.page(number) is not None
+
+    def __eq__(self, other: object) -> bool:
+        return self._pages.numbers == list(other) if isinstance(other, Sequence) else False
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 class Pages:
     """The pages of one conversation. `learn` is told of the charts that a page speaks of."""
 
@@ -121,6 +160,11 @@ class Pages:
         if self._numbers is None:
             self._numbers = self._parts.numbers()
         return self._numbers
+
+    def newest_first(self, until: int | None = None) -> Iterator[int]:
+        """The same from the last, or another, to the first; read as far as they are asked for."""
+        last = self.last if until is None else min(until, self.last)
+        return (n for n in range(last, self.first - 1, -1) if n in self._chunk(n))
 
     def page(self, turn: int) -> Page | None:
         """A turn; None for one that left nothing."""

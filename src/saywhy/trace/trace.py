@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
@@ -184,9 +185,14 @@ class Trace:
         return self._order[-1] if self._order else 0
 
     @property
-    def turns(self) -> list[int]:
+    def turns(self) -> Sequence[int]:
         """Numbers of the turns that left a commit or a message, in order."""
         return sorted({*self._turns, *self._said})
+
+    def turns_until(self, turn: int | None, most: int) -> list[int]:
+        """The newest turns up to and including one, at most so many, in order."""
+        newest = (each for each in reversed(self.turns) if turn is None or each <= turn)
+        return list(islice(newest, most))[::-1]
 
     @property
     def newest_turn(self) -> int:
