@@ -177,8 +177,7 @@ def _routed(trace: Trace, turn: int | None) -> list[Commit]:
 
 def _frame_of(trace: Trace, chart: Chart, turn: int | None) -> int:
     """The newest frame that ran a flow; 0 where none did."""
-    numbers = [each for each in trace.turns if turn is None or each <= turn][-MOST_TURNS:]
-    for number in reversed(numbers):
+    for number in reversed(trace.turns_until(turn, MOST_TURNS)):
         for commit in reversed(trace.turn(number).commits):
             if commit.flow == chart.name and commit.phase != "closed":
                 return commit.frame
