@@ -26,6 +26,7 @@ from saywhy.cli.held import held
 from saywhy.cli.mcp import mcp
 from saywhy.cli.output import make_streams_safe, say_error
 from saywhy.cli.prove import prove
+from saywhy.cli.replay import replay
 from saywhy.cli.store import store
 from saywhy.cli.test import test
 from saywhy.cli.tools.imports import tools
@@ -78,6 +79,7 @@ for command in (
     demo,
     forget,
     export,
+    replay,
 ):
     app.command()(command)
 app.add_typer(store, name="store")

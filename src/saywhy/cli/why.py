@@ -7,13 +7,29 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from saywhy.cli.options import JsonFlag, SessionOption, StoreOption, store_to_read
+from saywhy.cli.options import (
+    AgentsOption,
+    GlobalsOption,
+    JsonFlag,
+    SessionOption,
+    StoreOption,
+    store_to_read,
+)
 from saywhy.cli.output import err, out
 from saywhy.errors import CallerError
 
 if TYPE_CHECKING:
     from saywhy.trace.causes.chain import Chain
     from saywhy.trace.trace import Trace
+
+AskedOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="MODEL",
+        help="With --without: whom to ask where a request is another one, as `chat` takes it.",
+    ),
+]
 
 
 def why(
@@ -32,17 +48,36 @@ def why(
             "--file", metavar="TRACE", help="A trace file, as `export` writes it, and no store."
         ),
     ] = None,
+    without: Annotated[
+        str | None,
+        typer.Option(
+            "--without",
+            metavar="REF",
+            help="Run the turn again without this, as a chain names it: instruction:ID, "
+            "tool_result:N, message:N, memory:ID and others.",
+        ),
+    ] = None,
+    model: AskedOption = None,
+    agents: AgentsOption = None,
+    globals: GlobalsOption = None,
     store: StoreOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Say why a reply was given.
 
     The answer names the steps, conditions, tool results and words that led to it. Without --session
-    it is the newest conversation. Nothing is run again; the record is asked.
+    it is the newest conversation. Nothing is run again, unless --without asks what the reply would
+    have been; even then no tool is called.
     """
     import asyncio
     import json
 
+    if without is not None:
+        from saywhy.cli.without import Asked, show_without
+
+        asked = Asked(model=model, agents=agents, globals=globals)
+        show_without(store_to_read(store), session, turn, without, as_json=as_json, **asked)
+        return
     if file is not None:
         name, chain = str(file), _in_file(file, session, store, turn, variable)
         session = name

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,6 +33,7 @@ from saywhy.runtime.held import Holding, know_chart
 from saywhy.runtime.journal import Diverged, StoreJournal
 from saywhy.runtime.persistence import USUAL, Persistence
 from saywhy.runtime.recorded import trace_of
+from saywhy.runtime.replay.setting import NAME, digest_of
 from saywhy.runtime.replies import TurnReply, error_json, error_of, kept_of, reply_of
 from saywhy.runtime.session import Session
 from saywhy.runtime.turn import Machinery, TurnRun
@@ -67,6 +69,7 @@ class Conversations:
         policy: Policy,
         lease_seconds: float = LEASE_SECONDS,
         persistence: Persistence = USUAL,
+        setting: Callable[[], bytes] | None = None,
     ) -> None:
         self.machinery = machinery
         self.store = store
@@ -76,6 +79,9 @@ class Conversations:
         self.lease_seconds = lease_seconds
         self.worker = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
         self._charts_kept = False
+        self._setting = setting
+        """What gives all that conversations run with, as a document."""
+        self._ran_with = ""
         self._left: dict[str, StoreJournal] = {}
         """By conversation: turns that stopped without an end, which the store was not told yet."""
         self._minded: dict[str, asyncio.Task[None]] = {}
@@ -334,6 +340,8 @@ class Conversations:
             session = await self.session_of(data)
         if claim.turn_doc is None:
             session.check(self.machinery.charts)
+        if self._ran_with:
+            session.state.scopes["session"][NAME] = self._ran_with
         session.version = claim.version
         session.state.turn = claim.turn_no if claim.turn_doc else claim.turn_no - 1
         return session
@@ -447,7 +455,12 @@ class Conversations:
         """Store the flows once, so that a conversation can go on after they were changed."""
         if not self._charts_kept:
             charts: Charts = self.machinery.charts
-            await self.store.put_charts({chart.digest: chart.to_json() for chart in charts})
+            documents = {chart.digest: chart.to_json() for chart in charts}
+            if self._setting is not None:
+                setting = self._setting()
+                self._ran_with = digest_of(setting)
+                documents[self._ran_with] = setting
+            await self.store.put_charts(documents)
             self._charts_kept = True
 
 

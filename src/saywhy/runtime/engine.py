@@ -53,7 +53,7 @@ from saywhy.runtime.log import Log
 from saywhy.runtime.models import Models
 from saywhy.runtime.persistence import Persistence
 from saywhy.runtime.private import kept_private
-from saywhy.runtime.replay.replaying import Replaying
+from saywhy.runtime.replay.replaying import Replaying, options_in
 from saywhy.runtime.reporting import Reporting
 from saywhy.runtime.session import Session
 from saywhy.runtime.timers import Timing
@@ -162,6 +162,7 @@ class Engine(Asking, Replaying, Forgetting, Deciding, Detecting, Timing, Reporti
     ) -> None:
         """Long because each option stands here once, with its default."""
         must_fit(locals())
+        self._options = options_in(locals())
         self._log = Log(logger)
         self.language, self.model = language, model
         self.ai_timeout = milliseconds("ai_timeout", ai_timeout)
@@ -237,7 +238,8 @@ class Engine(Asking, Replaying, Forgetting, Deciding, Detecting, Timing, Reporti
             raise CallerError("store is a store, not a path", hint=f'SqliteStore("{store}")')
         if store is None:
             return None
-        return Conversations(self._machinery, store, self._policy, lease_seconds, persistence)
+        told = (self._machinery, store, self._policy, lease_seconds, persistence, self._setting)
+        return Conversations(*told)
 
     def _assemble(
         self,

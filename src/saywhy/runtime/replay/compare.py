@@ -8,6 +8,7 @@ a step that stands elsewhere in its file counts as the same where it says the sa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from saywhy.trace.record import encode
 from saywhy.trace.shorten import SHORTENED_TAG
 from saywhy.values import dumps, loads_raw
 
+_PLACE: Final = re.compile(r" at \S+:\d+:\d+")
 ABSENT: Final = "(nothing)"
 _TAGS: Final = frozenset({SHORTENED_TAG, CUT_TAG, REDACTED_TAG})
 _FIRST: Final = ("flow", "kind", "node", "phase", "answered", "decision", "ops", "asked", "to")
@@ -65,6 +67,7 @@ class Comparison:
             tree["tags"] = tags
         if self._now is not None and charts is not None:
             _unversioned(tree, charts.version(commit.chart))
+            tree |= {name: _placeless(tree[name]) for name in ("warnings", "facts") if name in tree}
         return tree
 
     def _in(self, one: Any, other: Any, path: str) -> Differs | None:
@@ -121,6 +124,17 @@ def _unversioned(tree: dict[str, Any], chart: Chart | None) -> None:
         node = chart.nodes.get(tree.get(name) or "")
         if node is not None:
             tree[name] = label_of(node)
+
+
+def _placeless(value: Any) -> Any:
+    """Sentences without the places in files that they name."""
+    if isinstance(value, str):
+        return _PLACE.sub("", value)
+    if isinstance(value, list):
+        return [_placeless(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _placeless(item) for name, item in value.items()}
+    return value
 
 
 def label_of(node: Node) -> str:

@@ -13,6 +13,7 @@ from saywhy.flows.world import World
 from saywhy.runtime.agents.hosted import Hosted
 from saywhy.runtime.conversations import Conversations
 from saywhy.runtime.machinery import Machinery
+from saywhy.runtime.replay.setting import options_in, setting_of
 from saywhy.runtime.session import Session
 from saywhy.trace.masking.redact import Policy
 from saywhy.trace.trace import Trace
@@ -32,6 +33,8 @@ class Replaying:
     _policy: Policy
     _hosted: Hosted
     library: Library
+    model: Any
+    _options: dict[str, Any]
 
     @property
     def _stored(self) -> Conversations:
@@ -91,6 +94,11 @@ class Replaying:
             world = partial(with_agents, hosted)
         return Begun(machinery, self._policy, begun.trace, begun.session, lesser=world)
 
+    def _setting(self) -> bytes:
+        """All that conversations run with here, as a document."""
+        has_model = self.model is not None
+        return setting_of(self.library, self._options, self._policy, has_model=has_model)
+
     async def _begun(self, of: str | Session, flows: Any = None) -> Begun:
         from saywhy.flows.load import load_definitions
         from saywhy.runtime.replay.conversation import Begun
@@ -145,4 +153,4 @@ def without_piece(hosted: Hosted, library: Library, removal: Removal) -> Hosted:
     return made_of(agents, fallback, library)
 
 
-__all__ = ["Replaying"]
+__all__ = ["Replaying", "options_in"]

@@ -1,0 +1,68 @@
+"""`saywhy why … --without REF`: what the reply would have been without a piece."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+from saywhy.cli.output import out
+
+if TYPE_CHECKING:
+    from saywhy.runtime.replay.whatif import Counterfactual
+
+
+class Asked(TypedDict, total=False):
+    """What the store does not have."""
+
+    model: str | None
+    agents: str | None
+    globals: Path | None
+
+
+def show_without(
+    store: Path,
+    session: str | None,
+    turn: int | None,
+    without: str,
+    *,
+    as_json: bool = False,
+    **asked: Unpack[Asked],
+) -> None:
+    """Run a turn of a stored conversation again without a piece, and show what comes of it."""
+    import json
+
+    found = asyncio.run(counterfactual(store, session, turn, without, **asked))
+    if as_json:
+        out().line(json.dumps(found.to_json(), ensure_ascii=False))
+    else:
+        out().line(found.text())
+
+
+async def counterfactual(
+    store: Path,
+    session: str | None,
+    turn: int | None,
+    without: str,
+    **given: Unpack[Asked],
+) -> Counterfactual:
+    """What comes of it. Raises `CallerError`."""
+    from saywhy.cli.conversation import find_session
+    from saywhy.cli.given import load_asked
+    from saywhy.cli.replay import Engines
+    from saywhy.stores.sqlite import SqliteStore
+
+    model = given.get("model")
+    asked = load_asked(model) if model else None
+    others = given.get("agents"), given.get("globals")
+    engines = Engines(SqliteStore(store, read_only=True), *others)
+    try:
+        await engines.store.open()
+        found = await find_session(engines.store, session)
+        engine = await engines.of(found.session_id)
+        return await engine.counterfactual(found.session_id, without, turn=turn, model=asked)
+    finally:
+        await engines.close()
+
+
+__all__ = ["Asked", "counterfactual", "show_without"]
