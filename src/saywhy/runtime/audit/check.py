@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 
 from saywhy.runtime.audit.export import PAGE, TurnMessages, chains_of, links_of
+from saywhy.runtime.audit.lines import is_plain
 from saywhy.runtime.audit.report import Report, Wrong, check
 from saywhy.stores.audit import (
     Head,
@@ -121,7 +122,7 @@ class _Checking:
         check(same, f"{where}: a message or a commit was changed")
         self.report.messages += found[0]
         for _, doc in did:
-            self.report.commits += len(read_block(doc).commits)
+            self.report.commits += len(read_block(doc).commits) if is_plain(doc) else 0
 
     async def _status(self, session_id: str, link: StoredLink, where: str) -> None:
         turns = await self.store.turns(session_id, after=link.turn_no - 1, limit=1)

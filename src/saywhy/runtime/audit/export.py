@@ -15,7 +15,6 @@ from typing import Any, Final
 
 import msgspec
 
-from saywhy.chart.commit import Commit
 from saywhy.errors import CallerError, UnknownSession
 from saywhy.messages import Message
 from saywhy.runtime.audit.lines import (
@@ -23,6 +22,7 @@ from saywhy.runtime.audit.lines import (
     Counts,
     anchor_entry,
     chain_entry,
+    is_plain,
     line,
     part_line,
     row_line,
@@ -141,7 +141,6 @@ class _Writing:
         self.counts.chains += 1
         yield line({"chain": chain_entry(chain)})
         messages = TurnMessages(self.store, chain.session_id or "")
-        kept: tuple[list[Commit], list[Message]] = ([], [])
         asks = False
         async for link in links_of(self.store, chain):
             self.counts.turns += 1
@@ -154,11 +153,10 @@ class _Writing:
             did = [(row.seq, row.doc) for row in rows]
             for text in self.turn(link.salt, said, did):
                 yield text
-            kept[0].extend(self.used(did))
-            kept[1].extend(loads_into(doc, _MESSAGE) for _, doc in said)
+            self.use(did)
             asks = asks or any(_RECEIPTS in doc for _, doc in did)
-        if asks:
-            for part in parts_of(Trace(kept[0], (), kept[1])):
+        if asks and chain.session_id is not None:
+            for part in parts_of(await self.trace(chain.session_id)):
                 yield part_line(part)
 
     def turn(
@@ -173,12 +171,24 @@ class _Writing:
                 yield row_line(kind, seq, content.digest(), doc)
         self.counts.messages += len(messages)
 
-    def used(self, rows: Iterable[tuple[int, bytes]]) -> list[Commit]:
-        """The commits in rows; the flows that they name are remembered."""
-        commits = [commit for _, doc in rows for commit in read_block(doc).commits]
-        self.counts.commits += len(commits)
-        self.charts_used.update((commit.chart, None) for commit in commits)
-        return commits
+    def use(self, rows: Iterable[tuple[int, bytes]]) -> None:
+        """Count the commits in rows, and remember the flows that they name."""
+        for _, doc in rows:
+            if is_plain(doc):
+                commits = read_block(doc).commits
+                self.counts.commits += len(commits)
+                self.charts_used.update((commit.chart, None) for commit in commits)
+
+    async def trace(self, session_id: str) -> Trace:
+        """The record of a conversation, without its charts."""
+        rows = await self.store.commits(session_id)
+        commits = [commit for row in rows for commit in read_block(row.doc).commits]
+        messages: list[Message] = []
+        after = None
+        while page := await self.store.messages(session_id, after=after, limit=PAGE):
+            messages += [loads_into(row.doc, _MESSAGE) for row in page]
+            after = page[-1].seq
+        return Trace(commits, (), messages)
 
     async def charts(self) -> AsyncIterator[bytes]:
         """The flows that commits speak of, as they are kept."""

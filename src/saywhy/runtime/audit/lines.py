@@ -79,12 +79,12 @@ def part_line(part: RequestPart) -> bytes:
 
 
 def _body(doc: bytes) -> bytes:
-    if _is_plain(doc):
+    if is_plain(doc):
         return b'"doc":' + doc + b"}\n"
     return b'"base64":"' + b64encode(doc) + b'"}\n'
 
 
-def _is_plain(doc: bytes) -> bool:
+def is_plain(doc: bytes) -> bool:
     """Whether it is JSON that needs only one line."""
     if b"\n" in doc or not doc:
         return False
