@@ -436,6 +436,7 @@ class MemoryStore(PartedMemory, AuditedMemory):
         return len(gone)
 
     async def search(self, texts: Sequence[str]) -> tuple[Searched, ...]:
+        """Everything that this store holds, with those of some texts that stand in it."""
         return (search_kept("memory", self, [self._sessions, self._charts], texts),)
 
     async def prune(self, older_than_seconds: float, limit: int = 1000) -> int:
