@@ -145,3 +145,16 @@ def test_recording_changes_nothing_of_what_it_is_given() -> None:
     before = msgspec.structs.asdict(given)
     Recorder()(given)
     assert msgspec.structs.asdict(given) == before
+
+
+def test_without_keeping() -> None:
+    """Nothing is kept and nobody is told, but what is sensitive is learnt and masked elsewhere."""
+    heard: list[Commit] = []
+    recorder = Recorder(Policy(kept=False), listeners=[heard.append])
+    warned: list[Commit] = []
+    recorder.warn = warned.append
+    commit = Commit(1, 1, 1, "c", "f", "n", "SET", warnings=("w",), secrets=("4111-1111",))
+    recorder(commit)
+    recorder.keep(commit)
+    assert (recorder.kept, heard, len(warned)) == ((), [], 2)
+    assert recorder.redactor.text("card 4111-1111") == "card [REDACTED]"

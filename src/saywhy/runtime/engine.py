@@ -489,7 +489,7 @@ class Engine(Asking, Replaying, Forgetting, Deciding, Detecting, Timing, Reporti
     async def close(self) -> None:
         """Close what is open: the store, connections of HTTP tools, processes of expressions."""
         self._expressions.close()
-        await self._machinery.http.close()
+        await self._close_parts()
         if self._conversations is not None:
             await self._conversations.close()
 

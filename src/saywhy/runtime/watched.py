@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from saywhy.runtime.diagnostics import Diagnostics
 from saywhy.runtime.log import Log
 from saywhy.runtime.machinery import Machinery
+
+TOLD_SECONDS: Final = 5.0
+"""How long it is waited for recorders, when somebody waits for them."""
 
 
 class Watched:
@@ -21,8 +24,25 @@ class Watched:
 
         A recorder of agents hears of the agents of this engine as if each ran alone;
         `OpenTelemetry` sends spans of flows as well. Raises `CallerError` for anything else.
+        It is told on a thread of its own: a turn never waits for it, and may be over before.
         """
         self._machinery.watchers.add(recorder)
+
+    async def told(self, timeout_seconds: float = TOLD_SECONDS) -> bool:
+        """Wait until recorders have heard of all turns so far; False when the time is over first.
+
+        `close` does so as well.
+        """
+        return await self._machinery.watchers.told(timeout_seconds)
+
+    @property
+    def untold(self) -> int:
+        """How many steps recorders never heard of, because they are slower than the turns."""
+        return self._machinery.watchers.untold
+
+    async def _close_parts(self) -> None:
+        await self.told()
+        await self._machinery.http.close()
 
     @property
     def logger(self) -> Any:

@@ -48,6 +48,8 @@ class Recorder:
         self._generation = redactor.generation
         self._kept: list[Commit] = []
         self._listeners = list(listeners)
+        if not policy.kept:
+            self.keep = self._pass_by
 
     def keep(self, commit: Commit) -> None:
         """Keep one commit."""
@@ -60,7 +62,16 @@ class Recorder:
         if commit.warnings and self.warn is not None:
             self.warn(commit)
 
-    __call__ = keep
+    def __call__(self, commit: Commit) -> None:
+        self.keep(commit)
+
+    def _pass_by(self, commit: Commit) -> None:
+        """Keep nothing, but learn what is sensitive: messages and the log are still masked."""
+        redactor = self.redactor
+        if commit.secrets or redactor.generation or redactor.taint is not None:
+            redactor.commit(commit)
+        if commit.warnings and self.warn is not None:
+            self.warn(commit)
 
     def listen(self, listener: Listener) -> None:
         """Hand every further commit to `listener` as well, masked, while the run goes on.

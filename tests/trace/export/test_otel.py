@@ -183,6 +183,7 @@ async def test_conversations_of_an_engine(stored: bool) -> None:
         session = engine.init_session(user_id="u1", session_id="s1")
         for text in words:
             session = await engine.update_activity(text, session)
+    assert await engine.told()
     told = sent.take()
     assert {one[4].get("gen_ai.conversation.id") for one in told} == {"s1"}
     assert sorted((name, parent) for name, parent, *_ in told) == sorted(

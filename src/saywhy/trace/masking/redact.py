@@ -61,6 +61,10 @@ class Policy:
     """About how much of one value is kept."""
     tools: tuple[str, ...] = ()
     """Tools, by id or name, of whose arguments and answers nothing is kept but the shape."""
+    kept: bool = True
+    """False: nothing is recorded. Turns are a little faster; `why`, `why_not`, narratives, replay
+    and the steps of transactions have nothing to tell, and recorders hear nothing. What is
+    sensitive is masked in messages and the log all the same."""
     paths: tuple[str, ...] = ()
     """Where sensitive values stand: `cargo.customer.ssn`, `globals.partner.pin`."""
     declared: Declared = NOTHING
