@@ -5,14 +5,16 @@ A store lists these; what stands in the session itself is `flows.outside`'s.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from saywhy.flows.due import DUE, due_of
 from saywhy.flows.outside import OPEN, open_records, view_of
 from saywhy.runtime.session import Session
 from saywhy.stores.timers import Timer
 from saywhy.stores.waiting import Waiting
-from saywhy.values import UNDEFINED, dumps
+from saywhy.trace.masking.redact import Redactor
+from saywhy.values import UNDEFINED, dumps, raw
 
 if TYPE_CHECKING:
     from saywhy.runtime.turn import TurnRun
@@ -23,11 +25,18 @@ def waiting_of(run: TurnRun) -> list[Waiting] | None:
     records = open_records(run.session.state.get(*OPEN))
     if not records and not run.waited:
         return None
-    redactor = run.recorder.redactor
     return [
-        Waiting(name, record["kind"], dumps(redactor.value(view_of(record))))
+        Waiting(name, record["kind"], dumps(_masked(run.recorder.redactor, record)))
         for name, record in records.items()
     ]
+
+
+def _masked(redactor: Redactor, record: Mapping[str, Any]) -> Any:
+    """What is open as it may be kept: sensitive arguments have a mark in their place."""
+    view = view_of(record)
+    if redactor.taint is not None:
+        view["args"] = raw(redactor.taint.hidden_arguments(record["frame"], view["args"]))
+    return redactor.value(view)
 
 
 def timers_of(run: TurnRun) -> list[Timer] | None:

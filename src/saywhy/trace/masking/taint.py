@@ -41,6 +41,8 @@ _KEYPAD: Final = ("cargo", "digits")
 _OWN_WORDS: Final = frozenset(["SAY", "SAY-GET", "FORM"])
 """Steps whose words are templates, of which only what was filled in may be sensitive."""
 _ANSWERED: Final = frozenset(["tool", "model", "function", "reconcile", "settle", "approval"])
+_CALLING: Final = frozenset(["tool", "model", "function"])
+"""Needs that begin something; the others ask about a call that was begun."""
 _CALLED: Final = frozenset(["call", "fork"])
 _QUOTED: Final = re.compile(r'"[^"]*"')
 _NONE: Final[frozenset[str]] = frozenset()
@@ -263,8 +265,9 @@ class Taint:
             names = [one for one in given_names if one not in clean]
             if not names and clean:
                 return
-            self._open[str(commit.frame)] = names if clean else None
-            self.grown += 1
+            if asked.kind in _CALLING or str(commit.frame) not in self._open:
+                self._open[str(commit.frame)] = names if clean else None
+                self.grown += 1
             if asked.kind == "tool":
                 self._learn({one: inside[one] for one in names})
         if asked.kind != "user":

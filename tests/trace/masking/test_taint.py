@@ -1,0 +1,204 @@
+"""Promise: what is made of a sensitive value is sensitive, wherever the next step finds it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from saywhy.chart.commit import (
+    Answered,
+    Asked,
+    Commit,
+    Condition,
+    Decision,
+    FunctionCall,
+    Op,
+)
+from saywhy.trace.masking import taint as module
+from saywhy.trace.masking.declared import NOTHING, Declared
+from saywhy.trace.masking.taint import Taint, pruned, touches
+from saywhy.values import FrozenDict, dumps, freeze, loads_raw
+
+MARK = "[X]"
+SSN = ("cargo", "customer", "ssn")
+
+
+def taint_of(kept: Any = None, **declared: Any) -> Taint:
+    """A taint with what is declared."""
+    return Taint(Declared(**declared), MARK, kept)
+
+
+def commit(seq: int = 1, kind: str = "SET", **more: Any) -> Commit:
+    """A step of the flow F."""
+    given: dict[str, Any] = {"turn": 1, "frame": 1, "chart": "d", "flow": "F", "node": "/n"}
+    return Commit(seq=seq, kind=kind, **{**given, **more})
+
+
+def put(name: str, value: Any) -> Op:
+    """A variable that is set."""
+    return Op("set", ("v1", name), freeze(value))
+
+
+def test_a_declared_variable_is_masked_when_its_flow_has_begun() -> None:
+    """Whoever writes it; other variables are not."""
+    taint = taint_of(variables={"F": frozenset({"a"})})
+    opened = taint.follow(
+        commit(facts={"target": "F", "scope": "v1"}, ops=(put("a", "secret"), put("b", "open")))
+    )
+    assert [op.value for op in opened.ops] == [MARK, "open"]
+    assert taint.follow(commit(ops=(put("a", 5),))).ops == (put("a", MARK),)
+    assert taint.follow(commit(ops=(put("a", None),))).ops == (put("a", None),)
+
+
+def test_what_is_made_of_it_is_sensitive_from_then_on() -> None:
+    """Booleans, lengths and texts; the chosen branch stays."""
+    taint = taint_of(paths=(SSN,))
+    assert taint.follow(commit(reads=(SSN,), ops=(put("n", 11),))).ops == (put("n", MARK),)
+    read = ((("v1", "n"), 11), (("v1", "m"), 5))
+    decided = Decision("long", (Condition("n > m", True, "long", read),))
+    seen = taint.follow(commit(2, "CASE", reads=(("v1", "n"), ("v1", "m")), decision=decided))
+    assert seen.decision is not None
+    assert seen.decision.chosen == "long"
+    assert [value for _, value in seen.decision.conditions[0].read] == [MARK, 5]
+    assert seen.decision.conditions[0].result is True
+    call = FunctionCall("f", freeze([1, 2]), "gave 4711", "failed 4711")
+    seen = taint.follow(commit(3, reads=(("v1", "n"),), calls=(call,), ops=(put("o", True),)))
+    assert seen.calls == (FunctionCall("f", freeze([MARK, MARK]), MARK, MARK),)
+    assert seen.ops == (put("o", MARK),)
+    assert taint.follow(commit(4, ops=(put("p", "clean"),))).ops == (put("p", "clean"),)
+
+
+def test_only_the_path_is_sensitive_not_what_stands_beside_it() -> None:
+    """Reading the sibling is harmless, reading what is around it is not."""
+    taint = taint_of(paths=(SSN,))
+    customer = {"ssn": "123-45", "city": "Bern"}
+    seen = taint.follow(commit(ops=(Op("set", ("cargo", "customer"), freeze(customer)),)))
+    assert seen.ops[0].value == freeze({"ssn": MARK, "city": "Bern"})
+    assert taint.texts == ["123-45"]
+    assert not taint.covers(("cargo", "customer", "city"))
+    assert taint.covers(("cargo", "customer"))
+    assert taint.covers(("cargo",))
+    assert taint.covers((*SSN, "part"))
+
+
+def test_of_several_arguments_the_clean_ones_stay() -> None:
+    """The parts of a step say what each argument is made of; the answer is sensitive."""
+    parts = {("F", "/n"): {"who": (("cargo", "customer", "ssn"),), "how": (("mode",),)}}
+    taint = taint_of(paths=(SSN,), parts=parts)
+    asked = Asked("tool", "look", freeze({"who": "123-45", "how": "fast"}))
+    reads = (SSN, ("v1", "mode"))
+    seen = taint.follow(commit(1, "CALL-TOOL", phase="asked", reads=reads, asked=asked))
+    assert seen.asked == Asked("tool", "look", FrozenDict({"who": MARK, "how": "fast"}))
+    shown = taint.hidden_arguments(1, {"who": "123-45", "how": "fast"})
+    assert shown == {"who": MARK, "how": "fast"}
+    again = taint_of(loads_raw(dumps(taint.kept())), paths=(SSN,), parts=parts)
+    answered = Answered("tool", "look", freeze({"x": 1}), "it failed on 123-45")
+    seen = again.follow(commit(2, "CALL-TOOL", answered=answered, ops=(put("r", {"x": 1}),)))
+    assert seen.ops == (put("r", MARK),)
+    assert seen.answered == Answered("tool", "look", MARK, MARK)
+    assert again.covers(("v1", "r"))
+    assert again.hidden_arguments(1, {"who": "x"}) == {"who": "x"}
+
+
+def test_what_tools_declare_of_arguments_and_answers() -> None:
+    """Only those parts; an item of a list as any other."""
+    taint = taint_of(arguments={"look": (("who",),)}, answers={"list": (("people", "ssn"),)})
+    asked = Asked("tool", "look", freeze({"who": "x-4711", "how": "fast"}))
+    seen = taint.follow(commit(1, "CALL-TOOL", phase="asked", asked=asked))
+    assert seen.asked is not None
+    assert seen.asked.args == freeze({"who": MARK, "how": "fast"})
+    people = {"people": [{"ssn": "y-4712", "city": "Bern"}]}
+    answered = Answered("tool", "list", freeze(people))
+    seen = taint.follow(commit(2, "CALL-TOOL", frame=2, answered=answered, ops=(put("r", people),)))
+    masked = freeze({"people": [{"ssn": MARK, "city": "Bern"}]})
+    assert seen.ops == (put("r", masked),)
+    assert seen.answered is not None
+    assert seen.answered.value == masked
+    assert taint.texts == ["y-4712"]
+
+
+def test_a_text_is_shown_as_its_step_says() -> None:
+    """A template knows which part is sensitive; what a RETURN computes is masked whole."""
+    taint = taint_of(paths=(SSN,))
+    queue = ("session", "queue")
+    text = "Hello 123-45, goodbye"
+    said = Op("append", queue, freeze([text, 1]))
+    secrets = ((text, "Hello [X], goodbye"),)
+    seen = taint.follow(commit(1, "SAY", reads=(SSN,), ops=(said,), secrets=secrets))
+    assert seen.ops == (said,)
+    assert taint.shown[text] == "Hello [X], goodbye"
+    reply = Op("set", ("turn", "reply"), freeze([[text, 1], ["Bye 54-321", 2]]))
+    seen = taint.follow(commit(2, "RETURN", reads=(SSN, queue), ops=(reply,)))
+    assert seen.ops[0].value == [[text, 1], [MARK, 2]]
+    assert not taint.covers(("turn", "reply"))
+
+
+def test_words_with_a_sensitive_answer_are_masked_afterwards() -> None:
+    """Commits that were kept before it was known, and what a model was told of them."""
+    taint = taint_of(variables={"F": frozenset({"card"})})
+    heard = commit(1, "receive", ops=(Op("set", ("input", "3"), "card 42"),))
+    asked = Asked("model", "intent", freeze({"input": "card 42"}))
+    told = commit(2, "intent", phase="asked", reads=(("input", "3"),), asked=asked)
+    assert taint.follow(heard) is heard
+    assert taint.follow(told) is told
+    facts = {"target": "F", "scope": "v1"}
+    taint.follow(commit(3, "open", reads=(("input", "3"),), ops=(put("card", 42),), facts=facts))
+    assert taint.covers(("input", "3"))
+    assert taint.again(heard).ops[0].value == MARK
+    seen = taint.again(told)
+    assert seen.asked is not None
+    assert seen.asked.args == freeze({"input": MARK})
+
+
+def test_what_a_called_chart_gives_back_is_sensitive() -> None:
+    """Its caller takes the answer in another commit, in a frame of its own."""
+    taint = taint_of(paths=(SSN,))
+    taint.follow(commit(1, "AGENT", to="call d2", reads=(SSN,)))
+    taint.follow(commit(2, "think", frame=2, caller=1, reads=(SSN,), to="return"))
+    answered = Answered("call", "agent", "made of 123")
+    seen = taint.follow(commit(3, "AGENT", answered=answered, ops=(put("r", "made of 123"),)))
+    assert seen.ops == (put("r", MARK),)
+    clean = taint_of(paths=(SSN,))
+    clean.follow(commit(1, "AGENT", to="call d2"))
+    clean.follow(commit(2, "think", frame=2, caller=1, to="return"))
+    seen = clean.follow(commit(3, "AGENT", answered=answered, ops=(put("r", "harmless"),)))
+    assert seen.ops == (put("r", "harmless"),)
+
+
+def test_errors_of_others_go_and_those_of_the_engine_lose_what_is_quoted() -> None:
+    """A function may say anything; the engine puts values in quotes."""
+    taint = taint_of(paths=(SSN,))
+    own = commit(1, "SWITCH", reads=(SSN,), to="fail", error='No branch fits "12" of ssn.')
+    assert taint.follow(own).error == 'No branch fits "[X]" of ssn.'
+    call = (FunctionCall("f", None, None, "bad 12"),)
+    other = commit(2, reads=(SSN,), calls=call, to="fail", error="bad 12", error_name="ValueError")
+    seen = taint.follow(other)
+    assert (seen.error, seen.error_name) == (MARK, "ValueError")
+    assert taint.shown['No branch fits "12" of ssn.'] == 'No branch fits "[X]" of ssn.'
+
+
+def test_what_is_kept_is_what_a_later_turn_needs() -> None:
+    """Variables that are gone, old words and delivered texts are not; it is JSON."""
+    taint = taint_of(paths=(SSN,))
+    taint.follow(commit(1, reads=(SSN,), ops=(put("a", "x"), Op("set", ("v9", "b"), "y"))))
+    taint.add(("input", "3"))
+    taint.shown.update({"queued": MARK, "told": MARK})
+    kept = loads_raw(dumps(taint.kept()))
+    left = pruned(kept, taint.declared, ["v1"], ["queued"])
+    assert left == {
+        "keys": [[["v1", "a"], False], [["input", "3"], False]],
+        "shown": {"queued": MARK},
+    }
+    assert pruned(kept, taint.declared, [], []) == {}
+    assert taint_of(left).covers(("v1", "a", 0))
+    assert touches(left, [("v1", "a", "x")])
+    assert not touches(left, [("v2", "a")])
+
+
+def test_the_number_of_places_is_bounded(monkeypatch: Any) -> None:
+    """Beyond it whole variables are sensitive, so nothing is lost."""
+    monkeypatch.setattr(module, "MAX_KEYS", 3)
+    taint = Taint(NOTHING, MARK)
+    for number in range(10):
+        taint.add(("v1", "list", number))
+    assert taint.covers(("v1", "list", 9))
+    assert len(taint.kept()["keys"]) == 4

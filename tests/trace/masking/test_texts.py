@@ -1,0 +1,27 @@
+"""Promise: only texts that do not stand anywhere by chance are looked for elsewhere."""
+
+from __future__ import annotations
+
+from saywhy.trace.masking.texts import MAX_LEARNT, distinctive, given
+from saywhy.values import freeze
+
+VALUE = freeze(
+    {"a": ["yes", "orders", "two words", "a1b2"], "b": {"c": 4711, "d": 12.0}, "e": True}
+)
+
+
+def test_distinctive_texts() -> None:
+    """Several words, numbers of some length; no single word, no flag."""
+    assert distinctive(VALUE) == ["two words", "a1b2", "4711"]
+
+
+def test_what_an_author_named_is_looked_for_unless_it_is_tiny() -> None:
+    """Single words too."""
+    assert given(VALUE) == ["yes", "orders", "two words", "a1b2", "4711"]
+    assert given("no") == []
+
+
+def test_a_catalogue_is_not_learnt_whole() -> None:
+    """It would make every record slow."""
+    many = freeze([f"article {number}" for number in range(MAX_LEARNT * 2)])
+    assert len(distinctive(many)) == len(given(many)) == MAX_LEARNT
