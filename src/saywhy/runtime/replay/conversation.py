@@ -44,6 +44,7 @@ class Begun:
         self.policy = policy
         self.tape = Tape(trace)
         self.masked = MaskedReads()
+        self.tape.heard = self.masked.take_call
         world = machinery.world
         if library is not None:
             world = on_flows(world, library)

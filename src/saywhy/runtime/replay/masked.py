@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from saywhy.chart.commit import Commit
+from saywhy.chart.commit import Commit, FunctionCall
 from saywhy.chart.outcome import Answer
 from saywhy.trace.index import touches
 from saywhy.trace.masking.redact import CUT, MARK
@@ -56,6 +56,12 @@ class MaskedReads:
             kind = commit.answered.kind if commit.answered else ""
             source = "model" if kind == "model" else "tool_result"
             self.enter(f"{source}:{commit.seq}", why)
+
+    def take_call(self, call: FunctionCall) -> None:
+        """A function's answer is handed in."""
+        why = _why(call.value) or _why(call.after) or _why(call.error)
+        if why:
+            self.enter(f"function:{call.name}", why)
 
     def enter(self, what: str, why: str) -> None:
         """A mark gets in."""

@@ -8,7 +8,7 @@ the same question got.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -46,6 +46,8 @@ class Tape:
         self._turns: dict[int, list[OnRecord]] = {}
         self._used: set[int] = set()
         self._called: dict[int, int] = {}
+        self.heard: Callable[[FunctionCall], None] = _unheard
+        """Is told of each call of a function that is answered."""
         asked: dict[tuple[int, str], bytes] = {}
         for commit in commits:
             self._commits[commit.seq] = commit
@@ -110,7 +112,10 @@ class Tape:
     def same_call(self, turn: int, name: str, args: Any) -> FunctionCall | None:
         """What an approved function gave in this turn, called with the very same."""
         wanted = dumps(seal(args))
-        return next((one for one in self.calls_of(turn) if _fits(one, name, wanted)), None)
+        found = next((one for one in self.calls_of(turn) if _fits(one, name, wanted)), None)
+        if found is not None:
+            self.heard(found)
+        return found
 
     def call(self, seq: int, name: str, args: Any) -> FunctionCall | None:
         """What an approved function gave that the step with this number called."""
@@ -126,6 +131,7 @@ class Tape:
         if found is None:
             return None
         self._called[seq] = found + 1
+        self.heard(commit.calls[found])
         return commit.calls[found]
 
     def begin(self, turn: int) -> None:
@@ -144,6 +150,10 @@ class Tape:
     def functions(self) -> set[str]:
         """Names of all approved functions that were called."""
         return {call.name for commit in self._commits.values() for call in commit.calls}
+
+
+def _unheard(call: FunctionCall) -> None:
+    """Nobody is told."""
 
 
 def question_of(kind: str, name: str, args: Any) -> bytes:
