@@ -165,7 +165,11 @@ class Redactor:
             commit = self._followed(self.taint, commit, again=again)
         if commit.secrets:
             self.learn(commit.secrets)
-        elif not self._exact and is_clean(commit, self.names, self.limit):
+        elif (
+            not self._exact
+            and (self.taint is None or not self.taint.shown)
+            and is_clean(commit, self.names, self.limit)
+        ):
             return commit if commit is whole else _tagged(commit)
         masking = _Masking(self)
         changes = masking.changes(commit)
