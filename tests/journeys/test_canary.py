@@ -18,6 +18,8 @@ import pytest
 
 from saywhy import Agent, CallerError, Engine, FlowExecutionError, SqliteStore
 from saywhy.models.scripted import ScriptedModel
+from saywhy.runtime.audit.export import bundle
+from saywhy.runtime.export import FORMATS, exported
 from saywhy.trace.causes.why import Reply
 from saywhy.trace.export.file import lines_of
 from saywhy.trace.export.spans import spans_of
@@ -87,6 +89,14 @@ class Place:
         for form in ("text", "markdown", "json"):
             self.see(trace.narrative(format=form))
         self.see("\n".join(map(repr, spans_of(trace))))
+        for way in FORMATS:
+            self.see(b"".join(exported(trace, way, conversation_id=session_id, content=True)))
+        self.see(trace.why_not("flow:Other").text())
+        async for line in bundle(store, session_id=session_id):
+            self.see(line)
+        for message in trace.messages():
+            if message.role == "user":
+                self.see(json.dumps(trace.what_changed(message.seq).to_json(), default=str))
         for message in await store.messages(session_id):
             self.see(message.doc)
         for row in await store.turns(session_id):
