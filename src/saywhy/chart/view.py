@@ -80,7 +80,7 @@ class View(msgspec.Struct, eq=False, gc=False):
     def __getattribute__(self, name: str) -> Any:
         if name in RESERVED or name[:1] == "_":
             return object.__getattribute__(self, name)
-        sight = _sight_of(self)
+        sight = sight_of(self)
         scope = sight.scope
         state = scope.state
         if not scope.staged and not state.bases:  # the common case, without a further call
@@ -96,32 +96,32 @@ class View(msgspec.Struct, eq=False, gc=False):
     def __setattr__(self, name: str, value: Any) -> None:
         if name in RESERVED or name[:1] == "_":
             raise ChartError(f'"{name}" is reserved and cannot be a variable')
-        _write(_sight_of(self), name, value)
+        _write(sight_of(self), name, value)
 
     def __delattr__(self, name: str) -> None:
-        sight = _sight_of(self)
+        sight = sight_of(self)
         if not sight.scope.has(sight.owner, name):
             raise AttributeError(_missing(sight, name))
         sight.scope.delete((sight.owner, name))
 
     def __getitem__(self, name: str) -> Any:
-        sight = _sight_of(self)
+        sight = sight_of(self)
         value = _look(sight, name)
         if value is UNDEFINED and not sight.scope.has(sight.owner, name):
             raise KeyError(name)
         return value
 
     def __setitem__(self, name: str, value: Any) -> None:
-        _write(_sight_of(self), name, value)
+        _write(sight_of(self), name, value)
 
     def __delitem__(self, name: str) -> None:
         if name not in self:
             raise KeyError(name)
-        sight = _sight_of(self)
+        sight = sight_of(self)
         sight.scope.delete((sight.owner, name))
 
     def __contains__(self, name: object) -> bool:
-        sight = _sight_of(self)
+        sight = sight_of(self)
         sight.scope.touch((sight.owner, str(name)))
         return sight.scope.has(sight.owner, str(name))
 
@@ -129,7 +129,7 @@ class View(msgspec.Struct, eq=False, gc=False):
         return iter(self.keys())
 
     def __repr__(self) -> str:
-        sight = _sight_of(self)
+        sight = sight_of(self)
         if isinstance(sight.scope, Over):
             return "<state of a stage that is over>"
         return f"<state: {', '.join(sight.scope.names(sight.owner))}>"
@@ -143,7 +143,7 @@ class View(msgspec.Struct, eq=False, gc=False):
 
     def keys(self) -> list[str]:
         """Names of the variables. Asking which there are reads none of them."""
-        sight = _sight_of(self)
+        sight = sight_of(self)
         return sight.scope.names(sight.owner)
 
     def copy(self) -> dict[str, Any]:
@@ -155,21 +155,21 @@ class View(msgspec.Struct, eq=False, gc=False):
     @property
     def args(self) -> Args:
         """What the chart was run or mounted with. Not to be written."""
-        return Args(_sight_of(self))
+        return Args(sight_of(self))
 
     @property
     def env(self) -> Env:
         """Live objects of the host: neither noted nor kept."""
-        return _sight_of(self).env
+        return sight_of(self).env
 
     @property
     def attempt(self) -> int:
         """How often this stage was tried before, from 0."""
-        return int(memo_of(_sight_of(self).scope).get("attempt", 0))
+        return int(memo_of(sight_of(self).scope).get("attempt", 0))
 
     def emit(self, kind: str, data: Any = None) -> None:
         """Show something on the screen: a token, progress. Signals are not kept."""
-        sight = _sight_of(self)
+        sight = sight_of(self)
         if sight.emit is not None:
             sight.emit(kind, data)
 
@@ -178,7 +178,7 @@ class View(msgspec.Struct, eq=False, gc=False):
 
         In an async stage the result is to be awaited; `function` may be async there.
         """
-        sight = _sight_of(self)
+        sight = sight_of(self)
         if sight.awaits:
             return cast("T", _once_later(sight, key, function))
         known = _known(sight)
@@ -191,10 +191,14 @@ class View(msgspec.Struct, eq=False, gc=False):
 
         In a branch that runs beside others, the others go on.
         """
-        _sight_of(self).stop = (reason, everything)
+        sight_of(self).stop = (reason, everything)
 
 
-_sight_of: Callable[[View], Sight] = View._sight.__get__  # type: ignore  # pyright: ignore
+sight_of: Callable[[View], Sight] = View._sight.__get__  # type: ignore  # pyright: ignore
+"""What is behind a view, for what the engine does on a stage's behalf.
+
+The descriptor itself and no function around it: a round of an agent asks some fifty times.
+"""
 
 
 def _look(sight: Sight, name: str) -> Any:
@@ -225,11 +229,6 @@ def _write(sight: Sight, name: str, value: Any) -> None:
     elif (kind is ListView or kind is DictView) and value.is_at(sight, key):
         return  # `s.items += [x]` has changed it in place already
     scope.set(key, value)
-
-
-def sight_of(view: View) -> Sight:
-    """What is behind a view, for what the engine does on a stage's behalf."""
-    return _sight_of(view)
 
 
 def key_of(sight: Sight, path: str) -> Key:
@@ -287,7 +286,7 @@ def interrupt(s: View, question: Any = None, *, kind: str = "user", name: str = 
     The stage stops here: nothing it wrote counts. Once answered it is run again from its top, on
     the state as it was, and this call gives the answer. Raises `RunError` for an error as answer.
     """
-    sight = _sight_of(s)
+    sight = sight_of(s)
     number, sight.asked = sight.asked, sight.asked + 1
     if number >= len(sight.answers):
         at = sight.scope.node.id
