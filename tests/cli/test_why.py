@@ -87,7 +87,8 @@ def test_json_tells_what_the_text_tells(run: Run) -> None:
     shown = {each["place"]["line"] for each in chain["causes"] if "place" in each}
     assert places_in(text) == {f"pay.json:{line}" for line in shown}
     start = next(each for each in chain["causes"] if each["kind"] == "start")
-    assert set(start) == {"id", "kind", "sentence", "commit", "turn"}
+    named = {"ref", "score", "ranked_for"}
+    assert set(start) == {"id", "kind", "sentence", "commit", "turn", *named}
     assert start["sentence"] in text
 
 

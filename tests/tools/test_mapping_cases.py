@@ -72,7 +72,7 @@ def test_transform(case: dict[str, Any], value: Any, wanted: Any) -> None:
     """A transform makes of a value what the case says, and warns of what failed only."""
     config = {"type": "jsonPath", "mappings": {"r": {"path": "v", "transform": case["transform"]}}}
     value, wanted = untagged(value), untagged(wanted)
-    made, warnings = applied(config, {"v": value}, case)
+    made, warnings, _ = applied(config, {"v": value}, case)
     assert same(made["r"], wanted), tagged(made["r"])
     warns = case.get("warns")
     assert bool(warnings) is bool(warns), warnings
@@ -112,7 +112,7 @@ def test_operator(operator: str, value: Any, other: Any, wanted: bool) -> None:
         ],
         "else": "no",
     }
-    made, warnings = applied(config, {"v": untagged(value), "yes": True, "no": False}, {})
+    made, warnings, _ = applied(config, {"v": untagged(value), "yes": True, "no": False}, {})
     assert made is wanted
     assert not warnings
 
@@ -135,7 +135,7 @@ def test_mapping(case: dict[str, Any]) -> None:
             applied(case["mapping"], data, case)
         assert raised.value.message == case["error"]
         return
-    made, warnings = applied(case["mapping"], data, case)
+    made, warnings, _ = applied(case["mapping"], data, case)
     assert same(made, untagged(case["gives"])), tagged(made)
     assert list(warnings) == case.get("warnings", [])
 
@@ -148,7 +148,7 @@ def test_recorded_mapping(path: Path) -> None:
     wanted = untagged(turn["variables"]["r"])
     if path.stem == "map-array-sort-numbers":
         wanted.sort(key=lambda item: item["n"])  # recorded as sorted by their text
-    made, warnings = applied(
+    made, warnings, _ = applied(
         case["tools"][0]["implementation"]["responseMapping"],
         case["http"][0]["body"],
         {"args": case["flows"][0]["steps"][0]["args"], "names": {"cargo": turn.get("cargo", {})}},

@@ -197,9 +197,9 @@ async def test_why_an_agent_answered_so() -> None:
     said = chain.causes[1]
     assert said.sentence == "answered by agent agent"
     told = [line for cause in chain.causes for line in (cause.sentence, *cause.details)]
+    assert any(line.endswith('wanted order({"id": 7})') for line in told)
     for line in (
-        'the model answered "It was denied."',
-        'the model wanted order({"id": 7})',
+        'the model small answered "It was denied."',
         'tool order({"id": 7}) gave "denied"',
         'instruction "kind" about order: it applies, and says "Be kind."',
         'instruction "calm" in the system prompt: "Stay calm." (it applies)',

@@ -31,7 +31,9 @@ from saywhy.cli.store import store
 from saywhy.cli.test import test
 from saywhy.cli.tools.imports import tools
 from saywhy.cli.unknown import unknown
+from saywhy.cli.what_changed import what_changed
 from saywhy.cli.why import why
+from saywhy.cli.why_not import why_not
 from saywhy.errors import SaywhyError
 
 app = typer.Typer(
@@ -72,6 +74,8 @@ for command in (
     check,
     test,
     why,
+    why_not,
+    what_changed,
     draw,
     functions,
     author_reference,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,8 +20,7 @@ from saywhy.cli.output import err, out
 from saywhy.errors import CallerError
 
 if TYPE_CHECKING:
-    from saywhy.trace.causes.chain import Chain
-    from saywhy.trace.trace import Trace
+    from saywhy.trace.causes.why import Target
 
 AskedOption = Annotated[
     str | None,
@@ -32,31 +32,72 @@ AskedOption = Annotated[
 ]
 
 
+TurnOption = Annotated[
+    int | None,
+    typer.Option("--turn", metavar="N", help="The reply of this turn; else of the last one."),
+]
+VariableOption = Annotated[
+    str | None,
+    typer.Option("--variable", metavar="NAME", help="Not a reply but a variable, `fee.total`."),
+]
+PartOption = Annotated[
+    str | None,
+    typer.Option("--part", metavar="TEXT", help="Only of what says this in the reply."),
+]
+ArgumentOption = Annotated[
+    str | None,
+    typer.Option(
+        "--argument", metavar="TOOL.NAME", help="An argument of the newest call of a tool."
+    ),
+]
+DecisionOption = Annotated[
+    str | None,
+    typer.Option("--decision", metavar="FLOW/STEP", help="Why a step chose its branch."),
+]
+ErrorFlag = Annotated[bool, typer.Option("--error", help="The newest thing that went wrong.")]
+MissingOption = Annotated[
+    str | None,
+    typer.Option(
+        "--missing",
+        metavar="NAME",
+        help="What is not there: reply, a variable that is unset, a tool that was not called.",
+    ),
+]
+FirstOption = Annotated[
+    int | None,
+    typer.Option(
+        "--first", metavar="N", min=1, help="Only the N likeliest causes, the best first."
+    ),
+]
+FileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--file", metavar="TRACE", help="A trace file, as `export` writes it, and no store."
+    ),
+]
+WithoutOption = Annotated[
+    str | None,
+    typer.Option(
+        "--without",
+        metavar="REF",
+        help="Run the turn again without this, as a chain names it: instruction:ID, "
+        "tool_result:N, message:N, memory:ID and others.",
+    ),
+]
+
+
 def why(
     session: SessionOption = None,
-    turn: Annotated[
-        int | None,
-        typer.Option("--turn", metavar="N", help="The reply of this turn; else of the last one."),
-    ] = None,
-    variable: Annotated[
-        str | None,
-        typer.Option("--variable", metavar="NAME", help="Not a reply but a variable, `fee.total`."),
-    ] = None,
-    file: Annotated[
-        Path | None,
-        typer.Option(
-            "--file", metavar="TRACE", help="A trace file, as `export` writes it, and no store."
-        ),
-    ] = None,
-    without: Annotated[
-        str | None,
-        typer.Option(
-            "--without",
-            metavar="REF",
-            help="Run the turn again without this, as a chain names it: instruction:ID, "
-            "tool_result:N, message:N, memory:ID and others.",
-        ),
-    ] = None,
+    turn: TurnOption = None,
+    variable: VariableOption = None,
+    part: PartOption = None,
+    argument: ArgumentOption = None,
+    decision: DecisionOption = None,
+    error: ErrorFlag = False,
+    missing: MissingOption = None,
+    first: FirstOption = None,
+    file: FileOption = None,
+    without: WithoutOption = None,
     model: AskedOption = None,
     agents: AgentsOption = None,
     globals: GlobalsOption = None,
@@ -78,55 +119,69 @@ def why(
         asked = Asked(model=model, agents=agents, globals=globals)
         show_without(store_to_read(store), session, turn, without, as_json=as_json, **asked)
         return
+    from saywhy.cli.asking import in_file, recorded
+
+    wanted = Wanted(turn, part, variable, argument, decision, missing, error=error)
     if file is not None:
-        name, chain = str(file), _in_file(file, session, store, turn, variable)
+        name, trace = str(file), in_file(file, session, store)
         session = name
     else:
-        name, chain = asyncio.run(_chain(store_to_read(store), session, turn, variable))
+        name, trace = asyncio.run(recorded(store_to_read(store), session))
+    chain = trace.why(wanted.target())
     if as_json:
         out().line(json.dumps({"conversation": name, **chain.to_json()}, ensure_ascii=False))
         return
     if session is None:
         err().line(f"conversation {name}", "dim")
-    out().line(chain.text(out().width))
+    out().line(chain.text(out().width) if first is None else chain.first_text(first))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the options ask about: one thing at a time."""
+
+    turn: int | None = None
+    part: str | None = None
+    variable: str | None = None
+    argument: str | None = None
+    decision: str | None = None
+    missing: str | None = None
+    _: KW_ONLY
+    error: bool = False
+
+    def target(self) -> Target:
+        """The target of `why`. Raises `CallerError` where several things are asked about."""
+        from saywhy.trace.causes.why import Failure, Reply, Variable, target_of
+
+        named = {
+            "--part": self.part,
+            "--variable": self.variable,
+            "--argument": self.argument,
+            "--decision": self.decision,
+            "--missing": self.missing,
+            "--error": self.error or None,
+        }
+        given = [name for name, value in named.items() if value is not None]
+        if len(given) > 1:
+            raise CallerError(
+                f"{' and '.join(given)} ask about different things", hint="ask one after the other"
+            )
+        if self.variable is not None:
+            return Variable(self.variable, self.turn)
+        if self.error:
+            return Failure(self.turn)
+        for kind in ("argument", "decision", "missing"):
+            name = getattr(self, kind)
+            if name is not None:
+                return target_of(f"{kind}:{name}", self.turn)
+        return Reply(self.turn, self.part)
 
 
 def explain(store: Path, session: str, width: int = 100) -> str:
     """Why the last reply of a conversation was given, as text."""
     import asyncio
 
-    _, chain = asyncio.run(_chain(store, session))
-    return chain.text(width)
+    from saywhy.cli.asking import recorded
 
-
-def _in_file(
-    file: Path, session: str | None, store: Path | None, turn: int | None, variable: str | None
-) -> Chain:
-    from saywhy.trace.export.file import read_trace
-
-    if session is not None or store is not None:
-        raise CallerError(
-            "a trace file holds one conversation, and no store is looked into",
-            hint="leave --session and --store out",
-        )
-    return _asked(read_trace(file), turn, variable)
-
-
-def _asked(trace: Trace, turn: int | None, variable: str | None) -> Chain:
-    from saywhy.trace.causes.why import Reply, Variable
-    from saywhy.trace.causes.why import why as chain_of
-
-    return chain_of(trace, Variable(variable, turn) if variable else Reply(turn))
-
-
-async def _chain(
-    path: Path, session_id: str | None, turn: int | None = None, variable: str | None = None
-) -> tuple[str, Chain]:
-    from saywhy.cli.conversation import find_session, store_of
-    from saywhy.runtime.engine import Engine
-    from saywhy.stores.sqlite import SqliteStore
-
-    async with Engine(validate_on_init=False, store=SqliteStore(path, read_only=True)) as engine:
-        found = await find_session(store_of(engine), session_id)
-        trace = await engine.trace(found.session_id)
-    return found.session_id, _asked(trace, turn, variable)
+    _, trace = asyncio.run(recorded(store, session))
+    return trace.why().text(width)

@@ -11,7 +11,7 @@ from saywhy.chart.scope import Scope
 from saywhy.errors import FlowExecutionError
 from saywhy.expr.numbers import value_text
 from saywhy.flows.evaluate import FlowNames, condition
-from saywhy.flows.speech import language_of
+from saywhy.flows.speech import language_of, say_phrase
 from saywhy.flows.world import World
 from saywhy.values import UNDEFINED, Key, get_path
 
@@ -68,7 +68,7 @@ def switch(world: World, node: Node, scope: Scope) -> Outcome:
     )
     if chosen not in branches:
         language = language_of(world, scope)
-        text = world.phrases.say("switch_no_branch_found", language, variable=variable)
+        text = say_phrase(world, scope, "switch_no_branch_found", language, variable=variable)
         raise FlowExecutionError(
             text.replace("{{value}}", value_text(value)), hint="add a `default` branch"
         )

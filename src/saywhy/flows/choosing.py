@@ -14,7 +14,7 @@ import msgspec
 from saywhy.chart.scope import Scope
 from saywhy.flows.commands import folded
 from saywhy.flows.languages import nearest
-from saywhy.flows.speech import deliver, here, language_of, plain, prompt_for
+from saywhy.flows.speech import deliver, here, language_of, plain, prompt_for, say_phrase
 from saywhy.flows.wording import de, en, es, fr, pt
 from saywhy.flows.world import World
 from saywhy.values import Key, thaw
@@ -63,7 +63,9 @@ def ask(
     language = language_of(world, scope)
     charts = [scope.charts.find(flow) for flow in flows]
     first, second = (prompt_for(chart, language) for chart in charts if chart is not None)
-    said = here(scope, world.phrases.say("flow_choice", language, first=first, second=second))
+    said = here(
+        scope, say_phrase(world, scope, "flow_choice", language, first=first, second=second)
+    )
     message = scope.peek(("turn", "message"))
     choice = Choice(flows, (first, second), parameters, text, message, plain(said))
     scope.set(CHOICE, msgspec.to_builtins(choice))

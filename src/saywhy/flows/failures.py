@@ -17,7 +17,7 @@ from saywhy.errors import ModelError
 from saywhy.flows import outside
 from saywhy.flows.agents import kept
 from saywhy.flows.forms import record as forms
-from saywhy.flows.speech import language_of, queue_text
+from saywhy.flows.speech import language_of, queue_text, say_phrase
 from saywhy.flows.world import World
 from saywhy.tools import retry
 from saywhy.tools.tool import Tool
@@ -75,7 +75,9 @@ def failed(world: World, node: Node, scope: Scope, message: str) -> Outcome:
     if outcome is not None:
         return outcome
     settle(scope)
-    text = world.phrases.say(
+    text = say_phrase(
+        world,
+        scope,
         "tool_failed",
         language_of(world, scope),
         toolName=tool_name(world, node),

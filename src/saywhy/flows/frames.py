@@ -26,6 +26,7 @@ from saywhy.flows.speech import (
     language_of,
     prompt_of,
     queue_text,
+    say_phrase,
     take_queue,
 )
 from saywhy.flows.world import World
@@ -199,7 +200,7 @@ def _say_last_words(world: World, scope: Scope) -> None:
     pieces = take_queue(scope)
     tentative = drop_tentative(scope)
     if not pieces and scope.peek(REPLY) is UNDEFINED:
-        done = world.phrases.say("flow_completed_generic", language_of(world, scope))
+        done = say_phrase(world, scope, "flow_completed_generic", language_of(world, scope))
         pieces = here(scope, tentative or done)
     if pieces:
         deliver(scope, pieces)
@@ -210,8 +211,8 @@ def _resume_interrupted(world: World, scope: Scope, below: Frame, place: int) ->
     below.data["justResumed"] = True
     language = language_of(world, scope)
     prompt = prompt_of(scope.charts, below_root(scope, place), language)
-    text = world.phrases.say(
-        "flow_resumed_with_guidance", language, flowName=prompt, flowPrompt=prompt
+    text = say_phrase(
+        world, scope, "flow_resumed_with_guidance", language, flowName=prompt, flowPrompt=prompt
     )
     queue_text(world, scope, text)
 

@@ -13,7 +13,7 @@ import msgspec
 from saywhy.chart.cursor import Frame
 from saywhy.chart.model import Chart
 from saywhy.chart.scope import Scope
-from saywhy.flows.speech import GAP, deliver, here, language_of, prompt_for, prompt_of
+from saywhy.flows.speech import GAP, deliver, here, language_of, prompt_for, prompt_of, say_phrase
 from saywhy.flows.world import World
 
 OFFER: Final[tuple[str, str]] = ("session", "pendingInterruption")
@@ -41,7 +41,9 @@ def offer(world: World, scope: Scope, target: Chart, root: Frame) -> None:
     here_now = prompt_of(scope.charts, root.chart, language) or root.name
     made = Offer(target.id, prompt_for(target, language), here_now)
     scope.set(OFFER, msgspec.to_builtins(made))
-    deliver(scope, here(scope, world.phrases.say("flow_switch_offer", language, **made.named)))
+    deliver(
+        scope, here(scope, say_phrase(world, scope, "flow_switch_offer", language, **made.named))
+    )
 
 
 def pending(scope: Scope) -> Offer | None:
@@ -60,7 +62,9 @@ def withdraw(scope: Scope) -> None:
 
 def go_on(world: World, scope: Scope, declined: Offer, top: Frame) -> None:
     """The user stays: say so, and ask the open question again."""
-    said = world.phrases.say(
+    said = say_phrase(
+        world,
+        scope,
         "cmd_interruption_continue",
         language_of(world, scope),
         flowName=declined.currentFlow,

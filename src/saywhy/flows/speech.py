@@ -52,6 +52,13 @@ def prompt_for(chart: Chart, language: str) -> str:
     return pick(prompts, language) or prompts.get("") or chart.name
 
 
+def say_phrase(world: World, scope: Scope, name: str, language: str, **values: Any) -> str:
+    """A sentence of the library's own, noted so that its record tells which one was said."""
+    said = [*scope.facts.get("phrases", ()), name]
+    scope.facts = {**scope.facts, "phrases": said}
+    return world.phrases.say(name, language, **values)
+
+
 def queue_text(world: World, scope: Scope, text: str) -> None:
     """Put a text in the queue; empty ones are dropped unless the engine keeps them."""
     if text.strip() or world.options.keep_empty_says:

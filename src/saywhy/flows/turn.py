@@ -35,6 +35,7 @@ from saywhy.flows.speech import (
     language_of,
     prompt_for,
     queue_text,
+    say_phrase,
 )
 from saywhy.flows.starting import Starter, forget, named, opened, words
 from saywhy.flows.world import World
@@ -183,7 +184,9 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         language = language_of(self.world, scope)
         chart = scope.charts.find(name)
         prompt = prompt_for(chart, language) if chart else name
-        text = self.world.phrases.say("cmd_flow_exited", language, flowName=name, flowPrompt=prompt)
+        text = say_phrase(
+            self.world, scope, "cmd_flow_exited", language, flowName=name, flowPrompt=prompt
+        )
         deliver(scope, here(scope, text))
         return Return()
 
@@ -248,7 +251,9 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         withdraw_keypad(scope)
         language = language_of(self.world, scope)
         root = scope.charts.find(stack[0].chart)
-        said = self.world.phrases.say(
+        said = say_phrase(
+            self.world,
+            scope,
             phrase,
             language,
             targetFlow=prompt_for(chart, language),

@@ -20,6 +20,7 @@ from saywhy.flows.speech import (
     prompt_for,
     prompt_of,
     queue_text,
+    say_phrase,
 )
 from saywhy.flows.world import World
 
@@ -39,7 +40,7 @@ def come_back(world: World, scope: Scope) -> Outcome:
     frame = resting(scope)[-1]
     language = language_of(world, scope)
     prompt = prompt_of(scope.charts, frame.chart, language)
-    told = world.phrases.say("flow_resumed", language, flowName=prompt)
+    told = say_phrase(world, scope, "flow_resumed", language, flowName=prompt)
     question = frame.data.get("question")
     asked = here(scope, question) if isinstance(question, str) and question else []
     deliver(scope, joined(here(scope, told), asked))
@@ -52,4 +53,4 @@ def say_left(world: World, scope: Scope, chart: Chart) -> None:
     language = language_of(world, scope)
     left = prompt_of(scope.charts, resting(scope)[-1].chart, language)
     named = {"targetFlow": prompt_for(chart, language), "currentFlow": left}
-    queue_text(world, scope, world.phrases.say("flow_interrupted", language, **named))
+    queue_text(world, scope, say_phrase(world, scope, "flow_interrupted", language, **named))

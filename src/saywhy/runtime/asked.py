@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from saywhy.runtime.session import Session
     from saywhy.stores.store import Store
     from saywhy.trace.causes.chain import Chain
+    from saywhy.trace.causes.changed import Changed
     from saywhy.trace.causes.why import Target
+    from saywhy.trace.causes.why_not import WhyNot
 
 
 class Asking:
@@ -72,3 +74,19 @@ class Asking:
         Raises `UnknownSession`, and `CallerError` where the record holds nothing like the target.
         """
         return (await self.trace(of)).why(target)
+
+    async def why_not(self, of: str | Session, what: str, *, turn: int | None = None) -> WhyNot:
+        """Why `flow:`, `branch:`, `rule:`, `tool:` or `instruction:` and a name did not happen.
+
+        Raises `UnknownSession`, and `CallerError` for what the record has never heard of.
+        """
+        return (await self.trace(of)).why_not(what, turn)
+
+    async def what_changed(
+        self, of: str | Session, message: int | None = None, *, turn: int | None = None
+    ) -> Changed:
+        """All that depended on a message of the user's, by its number or its turn.
+
+        Raises `UnknownSession`, and `CallerError` where there is no such message.
+        """
+        return (await self.trace(of)).what_changed(message, turn)

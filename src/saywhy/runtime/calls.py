@@ -191,6 +191,8 @@ def answer_of(made: ToolAnswer) -> Answer:
     }
     odd = (made.fault_message, made.http_status, made.arguments_after)
     more = made.warnings or made.cached or made.circuit or made.is_result
+    if made.mapped is not None:
+        facts["mapped"] = made.mapped
     if odd == (None, None, None) and not more:
         return Answer(made.value, facts=facts)  # it just went well, as most do
     told = {

@@ -49,6 +49,8 @@ class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     arguments_after: Any = None
     warnings: tuple[str, ...] = ()
     """What of the response mapping did not work out, though the call went well."""
+    mapped: Any = None
+    """Which fields a response mapping took from where, and which fallbacks it took."""
     is_data: bool = False
     """Whether the value was read from JSON or XML, so that a response mapping applies to it."""
     is_result: bool = False
@@ -80,6 +82,7 @@ class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
         fields = {name: tree[key] for name, key in _JSON_NAMES if key in tree}
         fields["value"] = seal(fields.get("value"))
         fields["warnings"] = tuple(fields.get("warnings", ()))
+        fields["mapped"] = seal(fields.get("mapped"))
         fields["arguments_after"] = seal(fields.get("arguments_after"))
         fields["to_approve"] = seal(fields.get("to_approve"))
         fields["attempts"] = tuple(

@@ -244,7 +244,7 @@ async def mapped_answer(
 ) -> ToolAnswer:
     """The answer as the tool's response mapping has it."""
     try:
-        value, warnings = await map_answer(
+        value, warnings, told = await map_answer(
             tool,
             answer.value,
             arguments,
@@ -254,7 +254,9 @@ async def mapped_answer(
         )
     except MappingError as error:
         return _unmapped(tool, answer, error)
-    return msgspec.structs.replace(answer, value=value, warnings=warnings, is_data=False)
+    return msgspec.structs.replace(
+        answer, value=value, warnings=warnings, mapped=told, is_data=False
+    )
 
 
 async def _over_limit(tool: Tool, context: CallContext, limiter: Limiter) -> ToolAnswer | None:

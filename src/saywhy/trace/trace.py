@@ -30,7 +30,9 @@ from saywhy.values import UNDEFINED, Key, freeze
 
 if TYPE_CHECKING:
     from saywhy.trace.causes.chain import Chain
+    from saywhy.trace.causes.changed import Changed
     from saywhy.trace.causes.why import Target
+    from saywhy.trace.causes.why_not import WhyNot
     from saywhy.trace.narrative.story import Format
     from saywhy.trace.transactions import Event, EventName, Transaction
 
@@ -128,14 +130,24 @@ class Trace:
 
         return why(self, Reply() if target is None else target)
 
-    def why_not(self, flow: str, turn: int | None = None) -> str:
-        """Why the user's words did not start a flow, by its name, in the newest turn or another.
+    def why_not(self, what: str, turn: int | None = None) -> WhyNot:
+        """Why something did not happen: `flow:Pay`, `branch:Pay/check/dear`, `rule:ID`,
+        `tool:NAME`, `instruction:ID`; a name alone is that of a flow.
 
-        Raises `CallerError` for a flow that this record does not know.
+        Raises `CallerError` for what this record does not know.
         """
-        from saywhy.trace.causes.intents import why_not
+        from saywhy.trace.causes.why_not import why_not
 
-        return why_not(self, flow, turn)
+        return why_not(self, what, turn)
+
+    def what_changed(self, message: int | None = None, turn: int | None = None) -> Changed:
+        """All that depended on a message of the user's, by its number or turn; else on the newest.
+
+        Raises `CallerError` where there is no such message.
+        """
+        from saywhy.trace.causes.changed import what_changed
+
+        return what_changed(self, message, turn)
 
     def narrative(self, turn: int | None = None, *, format: Format = "text") -> str:
         """The story of one turn or of all: `text`, `markdown` or `json`."""

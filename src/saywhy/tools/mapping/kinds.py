@@ -177,9 +177,11 @@ def entry(config: Mapping[str, Any], at: At) -> Step:
                     raise _error(at, str(error), path=text) from None
                 run.warn(_told(at, error))
                 if instead is not None:
+                    run.fell_back(text or at.name)
                     return instead(run)
         if value is None or value is UNDEFINED:
             if instead is not None:
+                run.fell_back(text or at.name)
                 return instead(run)
             if at.is_strict and path is not None and is_nothing(found):
                 _insist(run, data, path, at)

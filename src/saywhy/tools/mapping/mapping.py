@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from saywhy.errors import MappingError, StateValueError
 from saywhy.expr.javascript import Placement
 from saywhy.tools.mapping.kinds import At, step_of
+from saywhy.tools.mapping.outline import outline
 from saywhy.tools.mapping.run import Failed, Run, tree_of
 from saywhy.values import Value, freeze, raw, seal
 
@@ -23,16 +24,19 @@ class Mapped(NamedTuple):
 
     value: Value
     warnings: tuple[str, ...] = ()
+    told: Mapping[str, Any] | None = None
+    """For the record: the `fields` with where each comes from, the paths of `fallbacks` taken."""
 
 
 class ResponseMapping:
     """A compiled mapping. It holds nothing of any answer and may be shared by all."""
 
-    __slots__ = ("_step", "config")
+    __slots__ = ("_step", "config", "outline")
 
     def __init__(self, config: Any) -> None:
         self.config: Final = config
         self._step = step_of(config, At(""))
+        self.outline: Final = outline(config)
 
     def apply(
         self,
@@ -56,7 +60,10 @@ class ResponseMapping:
             raise MappingError(str(error)) from None
         except Failed as error:
             raise MappingError(str(error)) from None
-        return Mapped(value, tuple(run.warnings))
+        told: dict[str, Any] = {"fields": self.outline} if self.outline else {}
+        if run.fallbacks:
+            told["fallbacks"] = list(run.fallbacks)
+        return Mapped(value, tuple(run.warnings), told)
 
 
 def compile_mapping(config: Any) -> ResponseMapping:

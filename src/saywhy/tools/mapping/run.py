@@ -30,6 +30,7 @@ class Run:
         "_size_of_args",
         "args",
         "engine",
+        "fallbacks",
         "functions",
         "index",
         "items",
@@ -61,6 +62,7 @@ class Run:
         self.late = 0
         self.skipped = 0
         self.warnings: dict[str, None] = {}
+        self.fallbacks: dict[str, None] = {}
         self._size_of_args = -1
 
     def argument(self, keys: tuple[str | int, ...], walk: Callable[[Any, Any], Any]) -> Any:
@@ -92,6 +94,11 @@ class Run:
         """Note what did not work out; the same text once."""
         if len(self.warnings) < MAX_WARNINGS:
             self.warnings[text] = None
+
+    def fell_back(self, path: str) -> None:
+        """Note that a fallback took the place of what was not there; the same path once."""
+        if len(self.fallbacks) < MAX_WARNINGS:
+            self.fallbacks[path] = None
 
 
 class Failed(Exception):

@@ -42,10 +42,10 @@ set, the input of a run, the library's own phrases, something recalled from memo
 `unset` is a variable that nothing wrote, `unrecorded` one the record cannot explain.
 """
 
-Edge = Literal["wrote", "read", "answer", "decision", "caller", "handed", "asked"]
+Edge = Literal["wrote", "read", "answer", "decision", "caller", "handed", "asked", "beside"]
 """How a cause leads to its cause: which step wrote it, what that step read, which answer from
 outside it took over, which decision let it run, what opened its flow, what a model was handed,
-which answer of a model asked for it."""
+which answer of a model asked for it; `beside`: what might have changed it and did not."""
 
 
 class Cause(msgspec.Struct, omit_defaults=True):
@@ -74,6 +74,8 @@ class Cause(msgspec.Struct, omit_defaults=True):
     a step that ran twice."""
     also: tuple[str, ...] = ()
     """Other names it goes by: the variable of a value that is called by its step."""
+    signs: tuple[str, ...] = ()
+    """General signs that something may be wrong with it, by name; see `signs` and `ranking`."""
     score: float = 0
     """How likely it is the one looked for; set by `Chain.ranked`."""
     ranked_for: tuple[str, ...] = ()
@@ -157,6 +159,14 @@ class Chain(msgspec.Struct):
         from saywhy.trace.causes.explain import explain
 
         return explain(self, width)
+
+    def first_text(self, most: int) -> str:
+        """The likeliest causes, one a line: its name, what it is, what speaks for it."""
+        lines = [self.target.sentence]
+        for number, cause in enumerate(self.ranked[:most], 1):
+            lines.append(f"{number:>3}. {cause.ref}: {cause.sentence}")
+            lines.append(f"     {', '.join(cause.ranked_for)}")
+        return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
         """The chain as plain data."""

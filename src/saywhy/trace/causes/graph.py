@@ -52,14 +52,17 @@ class Graph:
         identity: object,
         make: Callable[[], Cause],
         follow: Callable[[int], None] | None = None,
-    ) -> None:
-        """Put a cause into the chain, once, and link it to what it brought about."""
+    ) -> int | None:
+        """Put a cause into the chain, once, and link it to what it brought about.
+
+        Gives its number; None where a limit left it out.
+        """
         found = self._known.get(identity)
         if found is None:
             depth = 0 if effect is None else self._depths[effect.cause] + 1
             if len(self._depths) >= self.most or depth > self.deepest:
                 self._left_out.add(identity)
-                return
+                return None
             found = self._known[identity] = len(self._depths)
             self._depths.append(depth)
             cause = make()
@@ -72,10 +75,21 @@ class Graph:
             if link not in self._links:
                 self._links.add(link)
                 self.chain.links.append(link)
+        return found
 
     def of(self, cause: int) -> Cause:
         """A cause by its number."""
         return self.chain.causes[cause]
+
+    def sign(self, cause: int | None, sign: str, told: str = "") -> None:
+        """Note a general sign that something may be wrong with a cause, and tell it."""
+        if cause is None:
+            return
+        found = self.of(cause)
+        if sign not in found.signs:
+            found.signs = (*found.signs, sign)
+        if told and told not in found.details:
+            found.details = (*found.details, told)
 
     def mark(self, cause: int, text: str) -> None:
         """Note why a cause is less than certain."""

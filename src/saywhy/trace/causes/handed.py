@@ -216,6 +216,9 @@ class _Handed:
         if commit is None or read is None:
             self._from_elsewhere(line)
             return
+        if not self.trace.wrote(read, commit.seq):
+            self.search.add(self.effect, ("given", read), lambda: words.given(line))
+            return
         self.search.value(Effect(self.effect.cause, "handed", read), read, commit.seq)
 
     def _from_elsewhere(self, line: Line) -> None:

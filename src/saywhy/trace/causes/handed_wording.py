@@ -119,13 +119,18 @@ def rule(commit: Commit, verdict: Mapping[str, Any], about: str, text: str = "")
     sentence = f'{safety} "{name}"{did} {about}: {verdict_text(verdict)}'
     if text:
         sentence += f", and says {quoted(text, LONGEST)}"
-    return Cause(0, "handed", sentence, "authored", ref=f"instruction:{name}", **_at(commit))
+    cause = Cause(0, "handed", sentence, "authored", ref=f"instruction:{name}", **_at(commit))
+    if did:
+        cause.signs = ("safety silent",) if verdict.get("safety") else ("did not fire",)
+    return cause
 
 
 def suppressed(commit: Commit, name: str, tool: str) -> Cause:
     """A rule of a tool that this agent's overrides took away."""
     sentence = f'instruction "{name}" of tool {tool} is suppressed by an override of this agent'
-    return Cause(0, "handed", sentence, "authored", ref=f"instruction:{name}", **_at(commit))
+    cause = Cause(0, "handed", sentence, "authored", ref=f"instruction:{name}", **_at(commit))
+    cause.signs = ("suppressed",)
+    return cause
 
 
 def skipped(commit: Commit, name: str, why: str, slot: str) -> Cause:
@@ -133,7 +138,7 @@ def skipped(commit: Commit, name: str, why: str, slot: str) -> Cause:
     told = why.replace("-", " ").replace("predicate", "its condition was")
     sentence = f'"{name}" was not put into {slot}: {told}'
     cause = Cause(0, "handed", sentence, "authored", ref=f"instruction:{name}", **_at(commit))
-    cause.also = (f"memory:{name}", f"retrieval:{name}")
+    cause.also, cause.signs = (f"memory:{name}", f"retrieval:{name}"), ("did not fire",)
     return cause
 
 
@@ -149,12 +154,15 @@ def result(
     answered = taken.answered if taken is not None else None
     root: Root = "" if of_flow else "tool"
     if answered is not None and not of_flow:
-        gave = f"failed: {answered.error}" if answered.error else f"gave {brief(answered.value)}"
+        value = raw(answered.value)
+        if isinstance(value, dict) and set(value) == {"content"}:
+            value = value["content"]
+        gave = f"failed: {answered.error}" if answered.error else f"gave {brief(value)}"
         sentence = f"tool {call_text(name, args)}{word_of(trace, taken)} {gave}"  # type: ignore[arg-type]
     else:
         sentence = f"tool {call_text(name, args)} gave {quoted(str(content), LONGEST)}"
-    value = answered.value if answered is not None and not of_flow else content
-    cause = Cause(0, "answer", sentence, root, value=value, **_at(taken or settled))
+    kept = answered.value if answered is not None and not of_flow else content
+    cause = Cause(0, "answer", sentence, root, value=kept, **_at(taken or settled))
     numbers = [one.seq for one in (taken, settled) if one is not None]
     cause.ref, *also = dict.fromkeys(f"tool_result:{number}" for number in numbers)
     cause.also = tuple(also)
@@ -167,6 +175,14 @@ def said_before(line: Line, model: Commit | None) -> Cause:
     by = model or line.commit
     ref = f"model:{by.seq if by is not None else 0}"
     return Cause(0, "answer", f"the model had answered {text}", "model", ref=ref, **_at(by))
+
+
+def given(line: Line) -> Cause:
+    """The words that a run was started with."""
+    text = quoted(str(raw(line.message.get("content"))), LONGEST)
+    cause = Cause(0, "answer", f"the user said {text}", "input", ref="input:message")
+    cause.value = raw(line.message.get("content"))
+    return cause
 
 
 def earlier(request: Request, number: int) -> Cause:
@@ -215,6 +231,7 @@ def declared(tool: Mapping[str, Any], by: Commit | None, twin: str = "") -> Caus
     cause = Cause(0, "handed", sentence, "authored", ref=f"tool:{name}", **_at(by))
     if twin:
         cause.details = (f"{TWIN} {twin}",)
+        cause.signs = ("twin",)
     return cause
 
 

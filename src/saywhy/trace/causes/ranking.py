@@ -1,55 +1,124 @@
 """Which causes of a chain a developer most likely looks for: an order, with a few words why.
 
-A chain holds everything that had a part. Most of it did what it was meant to. What went wrong shows
-in general signs: something stood in for a value that was missing, a record that says of itself that
-it is doubtful, a choice made because nothing else fitted; and what stands near to the words is
-likelier than what stands far from them. Nothing here knows a flow, a tool or an agent by name.
+A chain holds everything that had a part, and most of it did what it was meant to. Three things
+count, and nothing here knows a flow, a tool or an agent by its name.
+
+- What it is. A decision, a rule, a text that was recalled and what was left out are choices that
+  somebody made and may have made wrongly; a start of a flow or a list of offered tools is mostly
+  only how things came to happen. What a model answered is asked about in order to see behind it.
+- What speaks against it (`Cause.signs`): a default or fallback that stood in for something missing,
+  a value older than what it was made of, two tools described alike, a rule that was taken away,
+  a text that says other numbers than its translation. Each is explained beside its weight.
+- How near it stands. What is next to the words is likelier than what is far from them, and of many
+  causes of one kind each one is less likely than a single one.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 from saywhy.trace.causes.chain import Cause, Chain
 
-NEAR: Final = 4.0
-"""What it counts for to stand next to the target; each further link takes a part away."""
-FADES: Final = 0.75
+FADES: Final = 0.85
+"""What each link away from the target leaves of the weight of what a cause is."""
+CROWDED: Final = 0.35
+"""How much is taken from a cause for each other one of its kind, relative to its weight."""
 
-_ROOTS: Final[dict[str, tuple[float, str]]] = {
-    "unset": (5, "it was read and nothing ever set it"),
-    "default": (3, "a default stood in for a value"),
+_KINDS: Final[Mapping[str, tuple[float, str]]] = {
+    "decision": (3.4, "it chose this way"),
+    "step": (2.4, "it wrote or said this"),
+    "wording": (2.4, "it is the text that was said"),
+    "variable": (2.2, "its value was used"),
+    "default": (4.5, "it stood in for a value"),
+    "unset": (3.2, "it was read and nothing ever set it"),
     "unrecorded": (2, "the record does not tell where it comes from"),
-    "tool": (2, "it came from outside"),
-    "model": (2, "a model said it"),
-    "function": (1.5, "a function gave it"),
-    "host": (1, "the host set it"),
-    "global": (1, "it is set for all conversations"),
-    "words": (1, "the user said it"),
+    "tool_result": (2.6, "it came from outside"),
+    "mapping": (3, "it chose what was taken from the answer"),
+    "tool": (1.2, "it is what the model was told of the tool"),
+    "function": (2.4, "a function gave it"),
+    "instruction": (3.4, "it told the model what to say"),
+    "memory": (4.6, "it was recalled, whether or not it belongs here"),
+    "retrieval": (4.6, "it was found by likeness, whether or not it belongs here"),
+    "truncation": (4.8, "the model did not see all that was said"),
+    "slot": (1.6, "the model was shown it"),
+    "model": (1.4, "the model said it, of what it was handed"),
+    "message": (1.8, "the user said it"),
+    "routing": (1.6, "it took the words for this"),
+    "phrase": (2.4, "it is a sentence of the library's own"),
+    "timer": (2.4, "nobody answered in time"),
+    "host": (1.6, "the host set it"),
+    "global": (1.6, "it is set for all conversations"),
+    "flow": (1, "it was started"),
+    "input": (1, "the run was started with it"),
 }
-_FAILED: Final = 3.0
+"""By the kind of a name: its weight beside the target, and what speaks for it."""
+
+_SIGNS: Final[Mapping[str, tuple[float, str]]] = {
+    "stood in": (3.5, "another value took the place of a missing one"),
+    "after a failure": (3.2, "it only ran because something failed"),
+    "older than what it was made of": (4, "what it was made of has changed since"),
+    "before something else": (1.6, "another flow has acted since"),
+    "from memory": (3, "an earlier answer was given again"),
+    "older answer": (2.5, "the same tool has answered anew since"),
+    "made something old": (2.2, "what was made of it is old by now"),
+    "crosswise": (4.5, "it hands over a variable under another one's name"),
+    "unlike": (2, "a field is taken from one of another name"),
+    "from another flow": (2.6, "another flow had left it there"),
+    "said later": (3.4, "it may have been meant to correct the value"),
+    "texts differ": (3, "the texts of two languages do not hold the same"),
+    "no text in the language": (3, "there is no text in the language of the user"),
+    "twin": (5, "the model could hardly tell it from another"),
+    "twin result": (1, "it is what the tool gave that can hardly be told from another"),
+    "suppressed": (5, "a rule was taken away"),
+    "did not fire": (-0.8, "it said nothing"),
+    "safety silent": (3.4, "a rule of safety said nothing"),
+    "fired at once": (1.6, "it is about the newest result"),
+    "close call": (2.2, "the values it compared are nearly the same, or were compared as texts"),
+}
+"""General signs that something may be wrong with a cause."""
 
 
 def ranked(chain: Chain) -> list[Cause]:
-    """The causes without the target, the likeliest first; each with its score and the reason."""
+    """The causes without the target, the likeliest first; each with its score and the reasons."""
     distance = _distances(chain)
     found = [cause for cause in chain.causes[1:] if cause.ref]
+    alike = Counter(_kind(cause) for cause in found)
+    _hand_down(chain)
     for cause in found:
-        reasons = _reasons(cause)
-        cause.score = round(
-            NEAR * FADES ** distance.get(cause.id, 0) + sum(weight for weight, _ in reasons), 3
-        )
-        cause.ranked_for = tuple(text for _, text in reasons)
+        _score(cause, distance.get(cause.id, 0), alike[_kind(cause)])
     return sorted(found, key=lambda cause: (-cause.score, distance.get(cause.id, 0), cause.id))
 
 
-def _reasons(cause: Cause) -> list[tuple[float, str]]:
-    found = [_ROOTS[cause.root]] if cause.root in _ROOTS else []
-    if cause.marks:
-        found.append((1, "the record is not certain of it"))
-    if any(detail.startswith("with a warning") for detail in cause.details):
-        found.append((_FAILED, "something in it went wrong"))
-    return found
+_OLD: Final = ("older than what it was made of", "from another flow", "before something else")
+
+
+def _hand_down(chain: Chain) -> None:
+    """What came from outside is as old as the value that was made of it."""
+    for link in chain.links:
+        effect, cause = chain.causes[link.effect], chain.causes[link.cause]
+        old = [sign for sign in effect.signs if sign in _OLD]
+        if old and link.kind in ("answer", "read") and _kind(cause) == "tool_result":
+            cause.signs = tuple(dict.fromkeys((*cause.signs, "made something old")))
+
+
+def _kind(cause: Cause) -> str:
+    return cause.ref.partition(":")[0]
+
+
+def _score(cause: Cause, distance: int, alike: int) -> None:
+    weight, reason = _KINDS.get(_kind(cause), (1.0, "it had a part"))
+    signs = [_SIGNS[sign] for sign in cause.signs if sign in _SIGNS]
+    near = FADES ** max(distance - 1, 0)
+    crowd = 1 / (1 + CROWDED * (alike - 1) / 2)
+    doubt = 0.3 if cause.marks else 0
+    warned = 2.5 if any(detail.startswith("with a warning") for detail in cause.details) else 0
+    cause.score = round(
+        weight * near * (0.7 + 0.3 * crowd) + sum(each for each, _ in signs) + doubt + warned, 3
+    )
+    told = [text for each, text in signs if each > 0] or [reason]
+    cause.ranked_for = (*told, *(["something in it went wrong"] if warned else []))
 
 
 def _distances(chain: Chain) -> dict[int, int]:

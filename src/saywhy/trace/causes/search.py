@@ -19,10 +19,13 @@ from saywhy.trace.causes.corrected import maker
 from saywhy.trace.causes.graph import Effect, Graph
 from saywhy.trace.causes.handed import is_chat, model_of_answer, put_in, results_in, settles
 from saywhy.trace.causes.intents import found_by_model
+from saywhy.trace.causes.mapped import link_mapping
 from saywhy.trace.causes.origin import data_reads, is_input, message_of, named, origin_of
 from saywhy.trace.causes.own import MODEL, model_behind, own_of
 from saywhy.trace.causes.refusals import refusals
+from saywhy.trace.causes.signs import note_decision, note_later, note_signs
 from saywhy.trace.causes.silent import silence_in
+from saywhy.trace.causes.worded import link_wording, name_wording
 from saywhy.trace.reply import Piece
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import ROUTING, name_of
@@ -75,6 +78,7 @@ class Search(Graph):
             if refusals(commit):
                 self.why_run(cause, commit)
                 return
+            link_wording(self, cause, commit, piece.text)
             if is_answer(commit) and self._of_loop(Effect(cause, "wrote"), _result(commit), commit):
                 return
             reads = data_reads(commit)
@@ -88,7 +92,9 @@ class Search(Graph):
             self.control(cause, commit)
 
         def make() -> Cause:
-            return causes.said(self.trace, commit, piece.text, alone=alone)
+            cause = causes.said(self.trace, commit, piece.text, alone=alone)
+            name_wording(self.trace, commit, cause)
+            return cause
 
         self.add(link, ("said", commit.seq, piece.text), make, follow)
 
@@ -126,7 +132,8 @@ class Search(Graph):
         if effect is None or not (
             self._of_loop(effect, key, newest) or self._of_call(effect, key, newest)
         ):
-            self.written(effect, key, newest, earlier)
+            found = self.written(effect, key, newest, earlier)
+            note_signs(self, found, key, newest, before)
 
     def _of_call(self, effect: Effect, key: Key, writer: Commit) -> bool:
         """Whether a value is the arguments of a call that a model wanted."""
@@ -156,7 +163,7 @@ class Search(Graph):
 
     def written(
         self, effect: Effect | None, key: Key, commit: Commit, earlier: list[Commit]
-    ) -> None:
+    ) -> int | None:
         trace = self.trace
         commit = maker(trace, key, commit)
         origin = origin_of(commit, key, trace.node_of(commit))
@@ -167,6 +174,7 @@ class Search(Graph):
         def follow(cause: int) -> None:
             if origin.how == "words":
                 self.words(Effect(cause, "answer"), origin.message)
+                note_later(self, cause, key, origin.message)
             elif origin.how == "silence":
                 self.silence(cause, commit)
             elif origin.how in ("tool", "tool-error", "tool-change", "model"):
@@ -190,11 +198,12 @@ class Search(Graph):
             if origin.how != "host":
                 self.control(cause, commit)
 
-        self.add(effect, ("value", key, commit.seq), make, follow)
+        return self.add(effect, ("value", key, commit.seq), make, follow)
 
-    def words(self, effect: Effect | None, number: int) -> None:
+    def words(self, effect: Effect | None, number: int) -> int | None:
+        """What the user said."""
         message = self.trace.message(number)
-        self.add(effect, ("words", number), lambda: causes.words(message, number))
+        return self.add(effect, ("words", number), lambda: causes.words(message, number))
 
     def answer(self, effect: int, commit: Commit, edge: Edge = "answer") -> None:
         """The result of a tool or a model, with what it was asked."""
@@ -209,6 +218,7 @@ class Search(Graph):
                 if asked.answered is not None and asked.answered.kind == "model":
                     self.answer(cause, asked)  # it filled in the arguments
                 self.reads(cause, data_reads(asked), asked)
+            link_mapping(self, cause, commit)
 
         self.add(
             Effect(effect, edge),
@@ -296,12 +306,13 @@ class Search(Graph):
                     self.answer(cause, commit)
             self.why_run(cause, commit)
 
-        self.add(
+        found = self.add(
             Effect(effect, "decision") if effect is not None else None,
             ("decision", commit.seq),
             lambda: causes.decision(self.trace, commit),
             follow,
         )
+        note_decision(self, found, commit)
 
     def why_run(self, effect: int, commit: Commit) -> None:
         """Why a step did what it did: the rules that stopped it, and what let it run."""

@@ -9,28 +9,13 @@ from typing import Any, Final
 ALIKE: Final = 0.6
 """So large a share of the words of two descriptions is the same for them to count as twins."""
 _WORD: Final = re.compile(r"[^\W_]+")
-_COMMON: Final = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "by",
-        "for",
-        "from",
-        "in",
-        "is",
-        "it",
-        "its",
-        "of",
-        "on",
-        "or",
-        "that",
-        "the",
-        "this",
-        "to",
-        "with",
-    ]
-)
+_COMMON: Final = {
+    *("a", "an", "and", "by", "for", "from", "in", "is", "it", "its", "of", "on", "or", "that"),
+    *("the", "this", "to", "with", "get", "gets", "find", "finds", "fetch", "fetches", "look"),
+    *("looks", "up", "read", "reads", "return", "returns", "show", "shows", "give", "gives"),
+    *("tell", "tells", "list", "lists", "search", "searches", "retrieve", "retrieves"),
+}
+"""Words that tell nothing apart, the verbs of asking for something among them."""
 
 
 def words_of(text: object) -> frozenset[str]:

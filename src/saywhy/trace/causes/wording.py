@@ -333,6 +333,10 @@ def answer(trace: Trace, commit: Commit) -> Cause:
     doubt = doubt_in(answered.value)
     cause = Cause(0, "answer", told, root, value=answered.value, **at(trace, commit))
     cause.ref = answer_ref(commit)
+    if root == "tool":
+        cause.also = (f"tool:{answered.name}",)
+    if from_memory(answered):
+        cause.signs = ("from memory",)
     if doubt:
         cause.marks = (*cause.marks, f"result of {answered.name}: {DOUBTS[doubt]}")
     return cause

@@ -1,0 +1,34 @@
+"""The record of a conversation as the commands that explain find it: in a store, or in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from saywhy.errors import CallerError
+
+if TYPE_CHECKING:
+    from saywhy.trace.trace import Trace
+
+
+async def recorded(path: Path, session_id: str | None) -> tuple[str, Trace]:
+    """The name and the record of a conversation in a store; of the newest one without a name."""
+    from saywhy.cli.conversation import find_session, store_of
+    from saywhy.runtime.engine import Engine
+    from saywhy.stores.sqlite import SqliteStore
+
+    async with Engine(validate_on_init=False, store=SqliteStore(path, read_only=True)) as engine:
+        found = await find_session(store_of(engine), session_id)
+        return found.session_id, await engine.trace(found.session_id)
+
+
+def in_file(file: Path, session: str | None, store: Path | None) -> Trace:
+    """The record in a trace file. Raises `CallerError` where a store is named as well."""
+    from saywhy.trace.export.file import read_trace
+
+    if session is not None or store is not None:
+        raise CallerError(
+            "a trace file holds one conversation, and no store is looked into",
+            hint="leave --session and --store out",
+        )
+    return read_trace(file)

@@ -1,0 +1,43 @@
+"""`saywhy what-changed`: everything that depended on one message of the user's."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from saywhy.cli.options import JsonFlag, SessionOption, StoreOption, store_to_read
+from saywhy.cli.output import err, out
+
+
+def what_changed(
+    session: SessionOption = None,
+    message: Annotated[
+        int | None,
+        typer.Option("--message", metavar="N", help="The message with this number."),
+    ] = None,
+    turn: Annotated[
+        int | None,
+        typer.Option("--turn", metavar="N", help="The user's message of this turn."),
+    ] = None,
+    store: StoreOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Say what depended on a message: values, decisions, calls and replies.
+
+    Without --message and --turn it is the user's last one, without --session that of the newest
+    conversation. Nothing is run again; the record is asked.
+    """
+    import asyncio
+    import json
+
+    from saywhy.cli.asking import recorded
+
+    name, trace = asyncio.run(recorded(store_to_read(store), session))
+    answer = trace.what_changed(message, turn)
+    if as_json:
+        out().line(json.dumps({"conversation": name, **answer.to_json()}, ensure_ascii=False))
+        return
+    if session is None:
+        err().line(f"conversation {name}", "dim")
+    out().line(answer.text())

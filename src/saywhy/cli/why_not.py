@@ -1,0 +1,46 @@
+"""`saywhy why-not`: why a flow, a branch, a rule, a tool or an instruction did not happen."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from saywhy.cli.options import JsonFlag, SessionOption, StoreOption, store_to_read
+from saywhy.cli.output import err, out
+
+
+def why_not(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND:NAME",
+            help="flow:NAME, branch:FLOW/STEP/BRANCH, rule:ID, tool:NAME or instruction:ID.",
+        ),
+    ],
+    session: SessionOption = None,
+    turn: Annotated[
+        int | None,
+        typer.Option("--turn", metavar="N", help="In this turn; else in the newest ones."),
+    ] = None,
+    store: StoreOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Say why something did not happen.
+
+    The answer tells what was considered and what failed, with the values that were looked at.
+    Without --session it is the newest conversation. Nothing is run again; the record is asked.
+    """
+    import asyncio
+    import json
+
+    from saywhy.cli.asking import recorded
+
+    name, trace = asyncio.run(recorded(store_to_read(store), session))
+    answer = trace.why_not(what, turn)
+    if as_json:
+        out().line(json.dumps({"conversation": name, **answer.to_json()}, ensure_ascii=False))
+        return
+    if session is None:
+        err().line(f"conversation {name}", "dim")
+    out().line(answer.text())

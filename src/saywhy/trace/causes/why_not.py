@@ -1,0 +1,311 @@
+"""Why something did not happen: a flow, a branch, a rule, a tool, an instruction.
+
+What was considered and what failed is told with the values that were looked at, of one turn or of
+the newest one in which the thing was considered. What caused those values is answered by `why`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from saywhy.chart.commit import Commit, Condition
+from saywhy.errors import CallerError, did_you_mean
+from saywhy.trace.causes import intents
+from saywhy.trace.causes import wording as causes
+from saywhy.trace.causes.found import newest_first
+from saywhy.trace.causes.handed import is_chat
+from saywhy.trace.causes.handed_wording import chat_text, verdict_text
+from saywhy.trace.causes.ref import answer_ref, decision_ref, step_path, step_ref
+from saywhy.trace.causes.refusals import refusal_text, refusals
+from saywhy.trace.causes.request import request_of
+from saywhy.trace.causes.twins import twins_of
+from saywhy.trace.causes.why import Missing, why
+from saywhy.trace.trace import Trace
+from saywhy.trace.words import OWN, chosen_text, name_of, pairs, source_text, step_of_flow
+from saywhy.values import raw, tagged
+
+KINDS: Final = ("flow", "branch", "rule", "tool", "instruction")
+MOST_FOUND: Final = 6
+
+
+class Considered(msgspec.Struct, frozen=True):
+    """One time that it was, or could have been, considered."""
+
+    sentence: str
+    ref: str = ""
+    commit: int = 0
+    turn: int = 0
+    conditions: tuple[Condition, ...] = ()
+    """What was tested, with the values it read."""
+    happened: bool = False
+    """It did happen, this time."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain data; what is empty is left out."""
+        data: dict[str, Any] = {"sentence": self.sentence}
+        for name in ("ref", "commit", "turn", "happened"):
+            if getattr(self, name):
+                data[name] = getattr(self, name)
+        if self.conditions:
+            data["conditions"] = [_condition(one) for one in self.conditions]
+        return data
+
+
+class WhyNot(msgspec.Struct, frozen=True):
+    """The answer: what was asked, and each time it was considered, the newest first."""
+
+    kind: str
+    name: str
+    considered: tuple[Considered, ...]
+
+    def text(self) -> str:
+        """The answer in lines: a sentence for each time, what failed beneath it."""
+        lines: list[str] = []
+        for one in self.considered:
+            lines.append(one.sentence)
+            lines += [f"  {_tested(each)}" for each in one.conditions]
+        return "\n".join(lines)
+
+    __str__ = text
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain data."""
+        considered = [one.to_json() for one in self.considered]
+        return {"kind": self.kind, "name": self.name, "considered": considered}
+
+
+def why_not(trace: Trace, what: str, turn: int | None = None) -> WhyNot:
+    """Why `kind:name` did not happen, in a turn or lately: `flow:Pay`, `branch:Pay/check/dear`,
+    `rule:ID`, `tool:NAME`, `instruction:ID`. A name alone is that of a flow.
+
+    Raises `CallerError` for a kind that is none, and for what the record has never heard of.
+    """
+    kind, colon, name = what.partition(":")
+    if not colon or kind not in KINDS:
+        if colon and " " not in kind:
+            hint = did_you_mean(kind, KINDS) or f"kinds: {', '.join(KINDS)}"
+            raise CallerError(f'why not does not know the kind "{kind}"', hint=hint)
+        kind, name = "flow", what
+    return WhyNot(kind, name, tuple(_LOOKS[kind](trace, name, turn))[:MOST_FOUND])
+
+
+def _condition(one: Condition) -> dict[str, Any]:
+    data: dict[str, Any] = {"text": one.text, "result": one.result}
+    if one.read:
+        data["read"] = [{"name": name_of(key), "value": tagged(value)} for key, value in one.read]
+    if one.error:
+        data["error"] = one.error
+    return data
+
+
+def _tested(one: Condition) -> str:
+    values = f" ({pairs(one.read)})" if one.read else ""
+    held = "held" if one.result else "counts as false" if one.error else "was false"
+    return f"{source_text(one.text)} {held}{values}" + (f": {one.error}" if one.error else "")
+
+
+# ------------------------------------------------------------------ flows
+
+
+def _flow(trace: Trace, name: str, turn: int | None) -> Iterator[Considered]:
+    """Why the words did not start a flow, and why the steps that call it did not run."""
+    told = intents.why_not(trace, name, turn)
+    number = trace.newest_turn if turn is None else turn
+    started = told.startswith(f"{name} was started")
+    yield Considered(told, "routing:intent", turn=number, happened=started)
+
+
+# ------------------------------------------------------------------ branches and rules
+
+
+def _branch(trace: Trace, name: str, turn: int | None) -> Iterator[Considered]:
+    """Decisions that could have taken a branch: by its step, its label, or its condition."""
+    known: list[str] = []
+    found = False
+    for commit in newest_first(trace, turn):
+        decision = commit.decision
+        if decision is None or commit.flow in OWN or refusals(commit):
+            continue
+        branches = _branches(trace, commit)
+        path = step_path(trace, commit)
+        known += [f"{path}/{each}" for each in branches]
+        step, _, branch = name.rpartition("/")
+        named = [
+            each
+            for each, names in branches.items()
+            if (name in names and not step) or (step in ("", path) and branch in names)
+        ]
+        if not named:
+            continue
+        found = True
+        yield _not_taken(trace, commit, named[0])
+    if not found:
+        listed = list(dict.fromkeys(known))
+        hint = did_you_mean(name, listed) or (f"branches: {', '.join(listed[:6])}" if known else "")
+        raise CallerError(f'no decision of this record had a branch "{name}"', hint=hint)
+
+
+def _branches(trace: Trace, commit: Commit) -> dict[str, set[str]]:
+    """The branches of a step, each with the names it goes by."""
+    node = trace.node_of(commit)
+    spec: Mapping[str, Any] = node.spec if node is not None else {}
+    found: dict[str, set[str]] = {}
+    charts = trace.charts[commit.chart].nodes if commit.chart in trace.charts else {}
+    for one in raw(spec.get("branches")) or ():
+        branch, target = (str(each) for each in (raw(one) if isinstance(raw(one), list) else one))
+        inner = charts.get(target)
+        names = {branch, branch.removeprefix("condition:").strip(), target}
+        found[branch] = names | ({inner.name} if inner is not None and inner.name else set())
+    decision = commit.decision
+    for condition in decision.conditions if decision is not None else ():
+        names = {condition.branch, condition.text, condition.label} - {""}
+        if condition.branch:
+            found.setdefault(condition.branch, set()).update(names)
+    return found
+
+
+def _not_taken(trace: Trace, commit: Commit, branch: str) -> Considered:
+    evidence = causes.evidence_of(trace, commit) or commit.decision
+    assert evidence is not None, "asked of a commit with a decision"
+    step = step_of_flow(commit, trace.node_of(commit))
+    taken = branch in (evidence.chosen, *evidence.selected)
+    tested = tuple(one for one in evidence.conditions if one.branch == branch)
+    how = "was taken" if taken else "was not taken"
+    why = "" if taken else f": {step} chose {chosen_text(evidence)}"
+    if not taken and not tested:
+        why += ", before it was looked at"
+    sentence = f"{source_text(branch)} {how} in turn {commit.turn}{why}"
+    ref = decision_ref(trace, commit)
+    return Considered(sentence, ref, commit.seq, commit.turn, tested, taken)
+
+
+def _rule(trace: Trace, name: str, turn: int | None) -> Iterator[Considered]:
+    """Rules of validation, and rules about the results of tools."""
+    found = False
+    for commit in newest_first(trace, turn):
+        for rule in refusals(commit):
+            if name in (rule.text, rule.label, rule.branch):
+                found = True
+                sentence = f"it did refuse in turn {commit.turn}: {refusal_text(rule)}"
+                ref = step_ref(trace, commit)
+                yield Considered(sentence, ref, commit.seq, commit.turn, (rule,), happened=True)
+        for one in _verdicts(commit, name):
+            found = True
+            yield one
+    if not found:
+        _unknown(trace, "rule", name, turn)
+
+
+# ------------------------------------------------------------------ instructions
+
+
+def _instruction(trace: Trace, name: str, turn: int | None) -> Iterator[Considered]:
+    found = False
+    for commit in newest_first(trace, turn):
+        for one in _verdicts(commit, name):
+            found = True
+            yield one
+    if not found:
+        _unknown(trace, "instruction", name, turn)
+
+
+def _verdicts(commit: Commit, name: str) -> Iterator[Considered]:
+    """What was found of an instruction or a rule in one step: it fired, or why not."""
+    for told, about in _logs(commit):
+        if told.get("id") != name and str(told.get("id")).rpartition("/")[2] != name:
+            continue
+        fired = bool(told.get("fired")) and told.get("outcome") != "dropped"
+        where = f" {about}" if about else ""
+        sentence = f'instruction "{told["id"]}"{where} in turn {commit.turn}: {verdict_text(told)}'
+        ref = f"instruction:{told['id']}"
+        yield Considered(sentence, ref, commit.seq, commit.turn, happened=fired)
+    for made in map(raw, raw(commit.facts.get("calls")) or ()):
+        if isinstance(made, dict) and name in (raw(made.get("suppressed")) or ()):
+            sentence = f'instruction "{name}" of {made["tool"]} is suppressed by an override'
+            yield Considered(sentence, f"instruction:{name}", commit.seq, commit.turn)
+
+
+def _logs(commit: Commit) -> Iterator[tuple[Mapping[str, Any], str]]:
+    for one in map(raw, raw(commit.facts.get("instructions")) or ()):
+        if "log" in one:
+            for verdict in map(raw, raw(one["log"])):
+                yield verdict, f"about {one.get('tool')}"
+        else:
+            yield one, ""
+
+
+def _unknown(trace: Trace, kind: str, name: str, turn: int | None) -> None:
+    known: dict[str, None] = {}
+    for commit in newest_first(trace, turn):
+        for told, _ in _logs(commit):
+            known[str(told.get("id"))] = None
+    names = list(known)
+    hint = did_you_mean(name, names) or (f"known are {', '.join(names[:8])}" if names else "")
+    raise CallerError(f'this record knows no {kind} "{name}"', hint=hint)
+
+
+# ------------------------------------------------------------------ tools
+
+
+def _tool(trace: Trace, name: str, turn: int | None) -> Iterator[Considered]:
+    """Whether a tool was offered and not wanted, or the steps that call it did not run."""
+    called = False
+    for commit in newest_first(trace, turn):
+        asked = commit.asked
+        if asked is not None and asked.kind == "tool" and asked.name == name:
+            called = True
+            sentence = f"{name} was called in turn {commit.turn}"
+            ref = step_ref(trace, commit)
+            yield Considered(sentence, ref, commit.seq, commit.turn, happened=True)
+            break
+    offers = list(_not_wanted(trace, name, turn))
+    yield from offers
+    if called or offers:
+        return
+    chain = why(trace, Missing(name, turn), deepest=3)
+    for cause in chain.causes[1:]:
+        if cause.kind in ("missing", "decision"):
+            yield Considered(cause.sentence, cause.ref, cause.commit, cause.turn)
+
+
+def _not_wanted(trace: Trace, name: str, turn: int | None) -> Iterator[Considered]:
+    number = turn
+    for commit in newest_first(trace, turn):
+        if not is_chat(commit) or (number is not None and commit.turn != number):
+            continue
+        asked = causes.asked_of(trace, commit)
+        if asked is None:
+            continue
+        number = commit.turn
+        tree: Any = raw(commit.answered.value) if commit.answered is not None else None
+        calls: Any = raw(tree.get("tool_calls")) if isinstance(tree, dict) else None
+        if any(raw(call).get("name") == name for call in raw(calls) or ()):
+            continue
+        tools = request_of(trace, asked).tools
+        sentence = _offered(name, tools, chat_text(commit), commit.turn)
+        if sentence:
+            yield Considered(sentence, answer_ref(commit), commit.seq, commit.turn)
+
+
+def _offered(name: str, tools: Sequence[Mapping[str, Any]], answer: str, turn: int) -> str:
+    names = [str(one.get("name")) for one in tools]
+    if name not in names:
+        offered = ", ".join(names) or "no tool"
+        return f"{name} was not offered in turn {turn}: offered were {offered}" if names else ""
+    twins = [str(one.get("name")) for one in twins_of(name, tools)]
+    twin = f"; {twins[0]} is described nearly alike" if twins else ""
+    return f"{name} was offered in turn {turn}, but {answer}{twin}"
+
+
+_LOOKS: Final[Mapping[str, Callable[[Trace, str, int | None], Iterator[Considered]]]] = {
+    "flow": _flow,
+    "branch": _branch,
+    "rule": _rule,
+    "tool": _tool,
+    "instruction": _instruction,
+}
+
+__all__ = ["KINDS", "Considered", "WhyNot", "why_not"]
