@@ -24,6 +24,8 @@ class Causes:
     def of(self, one: Commit, other: Commit, found: Differs, replies: Replies) -> Difference:
         """The difference between two steps."""
         cause, why = self._why(one, other)
+        if cause == "flow" and found.field == "to":
+            why = self._leads(one, other)
         return Difference(
             one.turn,
             one.seq,
@@ -93,6 +95,21 @@ class Causes:
         if changes:
             return f"the flow was changed: {_place(after)}: {changes}"
         return f"the flow was changed elsewhere than in {_place(after)}"
+
+    def _leads(self, one: Commit, other: Commit) -> str:
+        """What comes behind a step, where that is another one now."""
+        step = self._node(self._now, other)
+        before, after = (
+            None if chart is None else chart.nodes.get(commit.to)
+            for chart, commit in (
+                (self._recorded.version(one.chart), one),
+                (self._now.version(other.chart), other),
+            )
+        )
+        was = _place(before) if before is not None else f"it was over ({one.to})"
+        now = _place(after) if after is not None else f"it is over ({other.to})"
+        behind = _place(step) if step is not None else self._step(one)
+        return f"the flow was changed: behind {behind} came {was}, now {now}"
 
     def _node(self, charts: Charts, commit: Commit) -> Node | None:
         chart = charts.version(commit.chart)

@@ -1,0 +1,189 @@
+"""Promise: a turn runs again without a piece; what changes is told, and nothing is done again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from saywhy import MemoryStore, ScriptedModel
+from saywhy.errors import CallerError
+from tests.runtime.replay.conftest import (
+    Outside,
+    ask,
+    call,
+    engine_of,
+    flow_of,
+    put,
+    say,
+    talk,
+    tool_of,
+)
+
+
+async def paid(outside: Outside, *flows: Any, **options: Any) -> tuple[Any, Any]:
+    engine = engine_of(outside, flows, **options) if flows else engine_of(outside, **options)
+    session = await talk(engine, "Pay", "Bob", "80")
+    outside.gone = True
+    return engine, session
+
+
+async def test_a_tool_that_had_answered_nothing() -> None:
+    """The reply without its answer, the first step that is another one, and no call made."""
+    outside = Outside()
+    engine, session = await paid(outside)
+    number = next(
+        one.seq for one in session.commits if one.answered and one.answered.kind == "tool"
+    )
+    before = list(outside.calls)
+    found = await engine.counterfactual(session, f"tool_result:{number}")
+    assert found.changed
+    assert found.certain
+    assert found.met
+    assert found.reply == "80 to Bob, the fee is 8."
+    assert found.reply_without == "80 to Bob, the fee is undefined."
+    assert found.difference is not None
+    assert found.difference.commit == number
+    assert found.difference.step == "Pay/call-fee"
+    assert outside.calls == before
+
+
+async def test_words_that_were_never_said() -> None:
+    """There is no turn of them: the next words answer the question that was open."""
+    outside = Outside()
+    flow = flow_of(
+        ask("payee", "To whom?"), ask("amount", "How much?"), say("tell", "{{amount}}, {{payee}}.")
+    )
+    engine, session = await paid(outside, flow)
+    found = await engine.counterfactual(session, "message:3")
+    assert found.reply == "80, Bob."
+    assert found.reply_without == "How much?"
+    assert found.difference is not None
+    assert found.difference.now == "the turn is left out"
+    last = await engine.counterfactual(session, "message:5")
+    assert (last.reply, last.reply_without) == ("80, Bob.", None)
+
+
+async def test_a_call_that_was_never_made_is_told_and_not_made() -> None:
+    """Other words would lead to another call: it is named with its arguments."""
+    outside = Outside()
+    flow = flow_of(
+        ask("payee", "To whom?"),
+        put("amount", "payee.length > 3 ? 1 : 2"),
+        call("fee", amount="{{amount}}{{cargo.more}}"),
+        say("tell", "{{fee.value}}"),
+    )
+    engine = engine_of(outside, [flow])
+    session = engine.init_session("ann", "c1")
+    session.cargo["more"] = "x"
+    for text in ("Pay", "Bob"):
+        session = await engine.update_activity(text, session)
+    outside.gone = True
+    found = await engine.counterfactual(session, "host:cargo.more")
+    assert (
+        found.would_call
+        == ('would have called fee with {"amount":"2"}, and no answer is on record',)
+        or "would have called fee" in found.would_call[0]
+    )
+    assert found.reply_without is None
+    assert "it was not made" in found.text()
+
+
+async def test_a_default_and_a_global_that_were_not_there() -> None:
+    """The variable is unset then, and so is the global."""
+    outside = Outside()
+    flow = flow_of(
+        ask("payee", "To whom?"),
+        say("tell", "{{limit === undefined ? 'no limit' : limit}} {{bank || 'no bank'}}"),
+    )
+    flow["variables"] = {"limit": {"type": "number", "value": 50}}
+    engine = engine_of(outside, [flow], globals={"bank": "Post"})
+    session = await talk(engine, "Pay", "Bob")
+    assert session.response == "50 Post"
+    without = await engine.counterfactual(session, "default:Pay/limit")
+    assert without.reply_without == "no limit Post"
+    without = await engine.counterfactual(session, "global:bank")
+    assert without.reply_without == "50 {{bank || 'no bank'}}"  # as of any unknown name
+
+
+async def test_a_model_is_asked_only_what_it_was_never_asked() -> None:
+    """The recorded answer stays with the recorded request; another request goes to the model."""
+    flow = flow_of(ask("x", "?"), say("end", "{{x}}"), description="Pays money")
+    other = flow_of(say("tell", "Good day."), name="Greet", description="Greets")
+    script = [
+        {"for": "detect_flow", "reply": {"flowName": "Pay", "parameters": {}}},
+    ]
+    engine = engine_of(Outside(), [flow, other], model=ScriptedModel(script))
+    session = await talk(engine, "give me some cash", "5")
+    asked = ScriptedModel([{"for": "detect_flow", "reply": {"flowName": "Greet"}}])
+    found = await engine.counterfactual(session, "message:1", turn=2, model=asked)
+    assert found.asked == 1
+    assert found.reply_without == "Good day."
+    same = await engine.counterfactual(session, "message:3", turn=2, model=asked)
+    assert same.asked == 0
+
+
+async def test_without_a_model_the_answer_on_record_is_assumed() -> None:
+    """And the result says so: it is not certain."""
+    flow = flow_of(ask("x", "?"), say("end", "{{x}}"), description="Pays money")
+    script = [
+        {"for": "detect_flow", "reply": {"flowName": None}},
+        {"for": "detect_flow", "reply": {"flowName": "Pay", "parameters": {}}},
+    ]
+    engine = engine_of(Outside(), [flow], model=ScriptedModel(script))
+    session = await talk(engine, "hm", "give me some cash")
+    found = await engine.counterfactual(session, "message:1", turn=2)
+    assert len(found.assumed) == 1
+    assert found.assumed[0].startswith("model:")
+    assert not found.certain
+    assert "as far as can be told" in found.text()
+    assert "though something else was asked" in found.text()
+
+
+async def test_a_stored_conversation_and_an_earlier_turn() -> None:
+    """`turn` says which reply is asked about; the store stays as it is."""
+    outside, store = Outside(), MemoryStore()
+    async with engine_of(outside, store=store) as engine:
+        for text in ("Pay", "Bob", "80"):
+            await engine.take_turn("c1", text)
+        before = await store.session("c1")
+        found = await engine.counterfactual("c1", "message:1", turn=2)
+        assert await store.session("c1") == before
+    assert (found.turn, found.reply) == (2, "How much?")
+    assert found.changed
+    with pytest.raises(CallerError, match="message:5 is of turn 3, and turn 2 is asked about"):
+        async with engine_of(outside, store=store) as engine:
+            await engine.counterfactual("c1", "message:5", turn=2)
+
+
+async def test_a_piece_that_plays_no_part() -> None:
+    """A tool whose answer nobody used changes nothing."""
+    outside = Outside()
+    flow = flow_of(ask("payee", "To whom?"), call("fee", amount="1"), say("tell", "To {{payee}}."))
+    engine, session = await paid(outside, flow)
+    number = next(
+        one.seq for one in session.commits if one.answered and one.answered.kind == "tool"
+    )
+    found = await engine.counterfactual(session, f"tool_result:{number}", turn=2)
+    assert not found.changed
+    assert found.met
+    assert "the same reply" in found.text()
+
+
+async def test_masked_words_leave_it_open() -> None:
+    """What was masked and is needed makes the answer no more than likely, and says so."""
+    outside = Outside()
+    flow = flow_of(
+        ask("pin", "PIN?", pii=True),
+        call("fee", amount="{{pin.length}}"),
+        say("tell", "{{fee.value}}"),
+    )
+    engine = engine_of(outside, [flow], tools=[tool_of("fee", "amount")])
+    session = await talk(engine, "Pay", "4711")
+    number = next(
+        one.seq for one in session.commits if one.answered and one.answered.kind == "tool"
+    )
+    found = await engine.counterfactual(session, f"tool_result:{number}")
+    assert found.not_replayable
+    assert not found.certain
+    assert "4711" not in found.text()
