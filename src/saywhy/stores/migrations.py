@@ -155,9 +155,22 @@ _AUDIT_TABLES: Final = (
     """CREATE TABLE audit_chain (
         chain_key INTEGER PRIMARY KEY, chain_id BLOB NOT NULL UNIQUE, session_key INTEGER UNIQUE,
         first INTEGER NOT NULL, owner BLOB NOT NULL, salt BLOB, anchored INTEGER NOT NULL)""",
+    # Of a turn that ended: how many rows its link is over, the salt until erased, two digests.
+    *(
+        f"ALTER TABLE turn ADD COLUMN {column}"
+        for column in (
+            "message_rows INTEGER",
+            "commit_rows INTEGER",
+            "link_salt BLOB",
+            "content BLOB",
+            "link BLOB",
+            "erased TEXT",
+        )
+    ),
+    # Of conversations that are forgotten.
     """CREATE TABLE audit_link (
         chain_key INTEGER NOT NULL, turn_no INTEGER NOT NULL, status TEXT NOT NULL,
-        messages INTEGER NOT NULL, commits INTEGER NOT NULL, salt BLOB, content BLOB NOT NULL,
+        messages INTEGER NOT NULL, commits INTEGER NOT NULL, content BLOB NOT NULL,
         digest BLOB NOT NULL, erased TEXT NOT NULL,
         PRIMARY KEY (chain_key, turn_no)) WITHOUT ROWID""",
     """CREATE TABLE audit_anchor (

@@ -1,7 +1,7 @@
 """The audit chains as SQL. What a link is, is said in `audit`.
 
-Chains have rows of their own, that stay when their conversation is forgotten. A turn's end costs a
-look at the link before, beside which the new one comes to lie.
+The link of a turn is part of its row, which its end writes anyway. Those of conversations that are
+forgotten have rows of their own, and so has each chain.
 """
 
 from __future__ import annotations
@@ -23,54 +23,56 @@ from saywhy.stores.audit import (
     unpacked_heads,
 )
 from saywhy.stores.sqlite_file import NOW
+from saywhy.stores.store import Claim
 
-_BEFORE: Final = """
-SELECT audit_chain.chain_key, chain_id, first, audit_chain.owner, digest
-FROM audit_chain LEFT JOIN audit_link
-     ON audit_link.chain_key = audit_chain.chain_key AND turn_no = ?
-WHERE session_key = ?"""
-
+_FIND: Final = "SELECT chain_id, first, owner FROM audit_chain WHERE session_key = ?"
 _ADD_CHAIN: Final = """
 INSERT INTO audit_chain (chain_id, session_key, first, owner, salt, anchored)
 VALUES (?, ?, ?, ?, ?, 0)"""
 
-_ADD_LINK: Final = """
-INSERT INTO audit_link (chain_key, turn_no, status, messages, commits, salt, content, digest,
-                        erased)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, '')"""
-
-_FORGET_LINKS: Final = """
-UPDATE audit_link SET salt = NULL, erased = 'forgotten' WHERE salt IS NOT NULL AND chain_key IN (
-    SELECT chain_key FROM audit_chain JOIN session USING (session_key) WHERE user_id = ?)"""
+# The links of those who are forgotten have rows of their own: the turns go.
+_KEEP_LINKS: Final = """
+INSERT INTO audit_link (chain_key, turn_no, status, messages, commits, content, digest, erased)
+SELECT chain_key, turn_no, status, message_rows, commit_rows, content, link,
+       coalesce(erased, 'forgotten')
+FROM session JOIN audit_chain USING (session_key) JOIN turn USING (session_key)
+WHERE user_id = ? AND link IS NOT NULL"""
 _FORGET_CHAINS: Final = """
 UPDATE audit_chain SET salt = NULL, session_key = NULL
 WHERE session_key IN (SELECT session_key FROM session WHERE user_id = ?)"""
 _PRUNE_LINKS: Final = """
-UPDATE audit_link SET salt = NULL, erased = 'pruned'
-WHERE salt IS NOT NULL AND turn_no <= ?
-      AND chain_key = (SELECT chain_key FROM audit_chain WHERE session_key = ?)"""
+UPDATE turn SET link_salt = NULL, erased = 'pruned'
+WHERE session_key = ? AND turn_no <= ? AND link_salt IS NOT NULL"""
 
-_NEWEST = """
-    SELECT max(turn_no) FROM audit_link WHERE audit_link.chain_key = audit_chain.chain_key"""
+_NEWEST = """coalesce((
+       SELECT turn_no FROM turn
+       WHERE turn.session_key = audit_chain.session_key AND link IS NOT NULL
+       ORDER BY turn_no DESC LIMIT 1), (
+       SELECT max(turn_no) FROM audit_link WHERE audit_link.chain_key = audit_chain.chain_key))"""
 
 _CHAIN = f"""
 SELECT chain_id, first, audit_chain.owner, salt, session.id, session.user_id,
-       coalesce(({_NEWEST}), first - 1)
+       coalesce({_NEWEST}, first - 1)
 FROM audit_chain LEFT JOIN session USING (session_key)
 WHERE chain_id > ? """
 _CHAINS: Final = f"{_CHAIN} ORDER BY chain_id LIMIT ?"
 _CHAINS_SESSION: Final = f"{_CHAIN} AND session.id = ?"
 _CHAINS_USER: Final = f"{_CHAIN} AND session.user_id = ?"
 
+_WHOSE: Final = "SELECT chain_key, session_key FROM audit_chain WHERE chain_id = ?"
 _LINKS: Final = """
-SELECT turn_no, status, messages, commits, audit_link.salt, content, digest, erased
-FROM audit_link JOIN audit_chain USING (chain_key)
-WHERE chain_id = ? AND turn_no > ? ORDER BY turn_no LIMIT ?"""
+SELECT turn_no, status, message_rows, commit_rows, link_salt, content, link, coalesce(erased, '')
+FROM turn WHERE session_key = ? AND turn_no > ? AND link IS NOT NULL ORDER BY turn_no LIMIT ?"""
+_KEPT_LINKS: Final = """
+SELECT turn_no, status, messages, commits, NULL, content, digest, erased
+FROM audit_link WHERE chain_key = ? AND turn_no > ? ORDER BY turn_no LIMIT ?"""
 
 _MOVED: Final = f"""
+SELECT chain_id, turn_no, link FROM audit_chain JOIN turn USING (session_key)
+WHERE turn_no > anchored AND turn_no = {_NEWEST}
+UNION ALL
 SELECT chain_id, turn_no, digest FROM audit_chain JOIN audit_link USING (chain_key)
-WHERE turn_no > anchored AND turn_no = ({_NEWEST})
-ORDER BY chain_id"""
+WHERE turn_no > anchored AND turn_no = {_NEWEST}"""
 _ANCHORED: Final = "UPDATE audit_chain SET anchored = ? WHERE chain_id = ? AND anchored < ?"
 _NEWEST_ANCHOR: Final = """
 SELECT number, at, digest, heads FROM audit_anchor
@@ -80,39 +82,30 @@ SELECT number, at, digest, heads FROM audit_anchor WHERE number > ? ORDER BY num
 _ADD_ANCHOR: Final = "INSERT INTO audit_anchor (number, at, digest, heads) VALUES (?, ?, ?, ?)"
 
 
-def add_link(
+def link_of(
     db: sqlite3.Connection,
-    session: tuple[int, str, str],
-    turn_no: int,
+    session_key: int,
+    claim: Claim,
+    before: bytes | None,
     status: str,
     messages: list[tuple[int, bytes]],
     commits: list[tuple[int, bytes]],
-) -> None:
-    """Add the link of a turn that ends; `session` are the key, the id and the user's id."""
-    key, session_id, user_id = session
-    row = db.execute(_BEFORE, (turn_no - 1, key)).fetchone()
-    if row is None:
-        row = _begin(db, key, session_id, user_id, turn_no)
-    chain_key, chain_id, first, owner, before = row
+) -> StoredLink:
+    """The link of a turn that ends, behind that of the one before; it goes into the turn's row."""
     if before is None:
-        before = start_digest(chain_id, first, owner)
-    link = next_link(before, turn_no, status, messages, commits)
-    db.execute(
-        _ADD_LINK,
-        (
-            chain_key, turn_no, status, link.messages, link.commits, link.salt, link.content,
-            link.digest,
-        ),
-    )  # fmt: skip
+        found: tuple[bytes, int, bytes] | None = db.execute(_FIND, (session_key,)).fetchone()
+        if found is None:
+            found = _begin(db, session_key, claim.session_id, claim.user_id, claim.turn_no)
+        before = start_digest(*found)
+    return next_link(before, claim.turn_no, status, messages, commits)
 
 
 def _begin(
     db: sqlite3.Connection, key: int, session_id: str, user_id: str, first: int
-) -> tuple[int | None, bytes, int, bytes, None]:
+) -> tuple[bytes, int, bytes]:
     chain = new_chain(session_id, user_id, first)
-    row = (chain.chain_id, key, first, chain.owner, chain.salt)
-    chain_key = db.execute(_ADD_CHAIN, row).lastrowid
-    return chain_key, chain.chain_id, first, chain.owner, None
+    db.execute(_ADD_CHAIN, (chain.chain_id, key, first, chain.owner, chain.salt))
+    return chain.chain_id, first, chain.owner
 
 
 def begin_chains(db: sqlite3.Connection) -> None:
@@ -123,14 +116,14 @@ def begin_chains(db: sqlite3.Connection) -> None:
 
 
 def forget(db: sqlite3.Connection, user_id: str) -> None:
-    """Erase what tells whose chains they are, and the salts of their turns."""
-    db.execute(_FORGET_LINKS, (user_id,))
+    """Keep the links of a person's turns without salts, and erase what tells whose they are."""
+    db.execute(_KEEP_LINKS, (user_id,))
     db.execute(_FORGET_CHAINS, (user_id,))
 
 
 def prune(db: sqlite3.Connection, newest: Sequence[tuple[int, int]]) -> None:
     """Erase the salts of turns; by key of the conversation, those up to a number."""
-    db.executemany(_PRUNE_LINKS, [(turn_no, key) for key, turn_no in newest])
+    db.executemany(_PRUNE_LINKS, newest)
 
 
 def chains(
@@ -149,13 +142,20 @@ def chains(
 def links(
     db: sqlite3.Connection, chain_id: bytes, after: int, limit: int
 ) -> tuple[StoredLink, ...]:
-    rows = db.execute(_LINKS, (chain_id, after, limit)).fetchall()
+    whose = db.execute(_WHOSE, (chain_id,)).fetchone()
+    if whose is None:
+        return ()
+    chain_key, session_key = whose
+    if session_key is None:
+        rows = db.execute(_KEPT_LINKS, (chain_key, after, limit)).fetchall()
+    else:
+        rows = db.execute(_LINKS, (session_key, after, limit)).fetchall()
     return tuple(StoredLink(*row) for row in rows)
 
 
 def moved(db: sqlite3.Connection) -> tuple[Head, ...]:
     """Where chains stand that no anchor speaks of yet. A reader looks: it goes over all chains."""
-    return tuple(Head(*row) for row in db.execute(_MOVED).fetchall())
+    return tuple(Head(*row) for row in sorted(db.execute(_MOVED).fetchall()))
 
 
 def anchor(db: sqlite3.Connection, heads: Sequence[Head]) -> StoredAnchor:

@@ -133,16 +133,19 @@ def add_commits(db: sqlite3.Connection, claim: Claim, commits: Rows) -> None:
 
 def end_steps(
     db: sqlite3.Connection, claim: Claim, previous_result: tuple[int, bytes] | None, blank: Blank
-) -> None:
-    """The turn is over: nobody waits for an answer any more, and secrets go."""
+) -> bool:
+    """The turn is over: nobody waits for an answer any more, and secrets go.
+
+    False: there was no call in it, so nothing of it was stored before.
+    """
     if previous_result is not None:
         result(db, claim, *previous_result)
     if blank == "all":
-        db.execute(_BLANK_ALL, (claim.turn_key,))
-        return
+        return db.execute(_BLANK_ALL, (claim.turn_key,)).rowcount > 0
     db.execute(_CLOSE, (claim.turn_key,))
     if blank:
         db.executemany(_BLANK_ONE, [(claim.turn_key, seq) for seq in sorted(blank)])
+    return True
 
 
 def steps_of(db: sqlite3.Connection, turn_key: int) -> tuple[JournalEntry, ...]:

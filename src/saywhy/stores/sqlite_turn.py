@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from saywhy.stores import sqlite_audit, sqlite_journal, sqlite_timers, sqlite_waiting
+from saywhy.stores.audit import StoredLink
 from saywhy.stores.held import HELD_UNTIL
 from saywhy.stores.refusals import (
     fenced,
@@ -96,7 +97,8 @@ UPDATE session SET fence = fence + 1, {{}} owner = NULL, ended_no = ?, lease_unt
     SELECT {NOW} FROM turn
     WHERE turn.session_key = session.session_key AND turn_no > ? AND status = 'queued' LIMIT 1)
 WHERE id = ? AND fence = ? AND version = ?
-RETURNING session_key"""
+RETURNING session_key, (
+    SELECT link FROM turn WHERE turn.session_key = session.session_key AND turn_no = ?)"""
 _END_DONE: Final = _END.format("version = version + 1, done_no = ?,")
 _END_REPAIRED: Final = _END.format("version = version + 1,")
 _END_BARE: Final = _END.format("")
@@ -108,7 +110,8 @@ _DROP_CURSOR: Final = "DELETE FROM cursor WHERE session_key = ?"
 
 _END_TURN: Final = f"""
 UPDATE turn SET status = ?, reply = ?, error = ?, ended = {NOW},
-                salt = iif(?, NULL, salt), input = iif(?, NULL, input)
+                salt = iif(?, NULL, salt), input = iif(?, NULL, input),
+                message_rows = ?, commit_rows = ?, link_salt = ?, content = ?, link = ?
 WHERE turn_key = ?"""
 
 _RAISE_VERSION: Final = "UPDATE session SET version = version + 1 WHERE session_key = ?"
@@ -277,14 +280,15 @@ def finish(
     ended_as: TurnStatus,
     waiting: Sequence[Waiting] | None,
 ) -> None:
-    key = _end_session(db, _END_DONE, (claim.turn_no,), claim)
+    key, before = _end_session(db, _END_DONE, (claim.turn_no,), claim)
     db.execute(_SAVE_DOCUMENT, (key, doc))
-    _end_turn(db, key, claim, (ended_as, reply, None), blank, blank_input)
     if waiting is not None:
         sqlite_waiting.replace(db, key, claim.turn_no, waiting)
-    sqlite_journal.end_steps(db, claim, previous_result, blank)
+    had_calls = sqlite_journal.end_steps(db, claim, previous_result, blank)
     _add_rows(db, key, claim, messages, commits)
-    _link(db, key, claim, ended_as, messages)
+    rows = sorted(messages), _commits_of(db, claim) if had_calls else sorted(commits)
+    link = sqlite_audit.link_of(db, key, claim, before, ended_as, *rows)
+    _end_turn(db, key, claim, (ended_as, reply, None), blank, blank_input, link)
     if outbox:
         db.executemany(_ADD_OUTPUT, [(key, claim.turn_no, payload) for payload in outbox])
     if timers is not None:
@@ -306,17 +310,18 @@ def fail(
     timers: Sequence[Timer] | None = None,
 ) -> None:
     statement = _END_BARE if doc is None else _END_REPAIRED
-    key = _end_session(db, statement, (), claim)
+    key, before = _end_session(db, statement, (), claim)
     if waiting is not None:
         sqlite_waiting.replace(db, key, claim.turn_no, waiting)
     if timers is not None:
         sqlite_timers.replace(db, key, timers)
     if doc is not None:
         db.execute(_SAVE_DOCUMENT, (key, doc))
-    _end_turn(db, key, claim, (status, None, why), blank, blank_input)
     sqlite_journal.end_steps(db, claim, previous_result, blank)
     _add_rows(db, key, claim, messages, commits)
-    _link(db, key, claim, status, messages)
+    rows = sorted(messages), _commits_of(db, claim)
+    link = sqlite_audit.link_of(db, key, claim, before, status, *rows)
+    _end_turn(db, key, claim, (status, None, why), blank, blank_input, link)
 
 
 def save(
@@ -334,13 +339,16 @@ def save(
 
 def _end_session(
     db: sqlite3.Connection, statement: str, values: tuple[int, ...], claim: Claim
-) -> int:
-    """The one check that decides who may save: fence and version must both still be ours."""
-    key = (claim.session_id, claim.fence, claim.version)
+) -> tuple[int, bytes | None]:
+    """The one check that decides who may save: fence and version must both still be ours.
+
+    Gives the key of the conversation, and what the link of the turn before came to.
+    """
+    key = (claim.session_id, claim.fence, claim.version, claim.turn_no - 1)
     rows = db.execute(statement, (*values, claim.turn_no, claim.turn_no, *key)).fetchall()
     if not rows:
         raise fenced(claim)
-    return rows[0][0]
+    return rows[0]
 
 
 def _end_turn(
@@ -350,8 +358,10 @@ def _end_turn(
     end: tuple[TurnStatus, bytes | None, str | None],
     blank: Blank,
     blank_input: bool,
+    link: StoredLink,
 ) -> None:
-    db.execute(_END_TURN, (*end, bool(blank), blank_input, claim.turn_key))
+    linked = link.messages, link.commits, link.salt, link.content, link.digest
+    db.execute(_END_TURN, (*end, bool(blank), blank_input, *linked, claim.turn_key))
     db.execute(_DROP_CURSOR, (session_key,))
 
 
@@ -365,12 +375,7 @@ def _add_rows(
     sqlite_journal.add_commits(db, claim, commits)
 
 
-def _link(
-    db: sqlite3.Connection, session_key: int, claim: Claim, status: TurnStatus, messages: Rows
-) -> None:
-    """The turn is whole: some commits came with its intents, so they are read back."""
-    commits = db.execute(
-        _COMMITS, (row_id(claim.turn_key, 0), row_id(claim.turn_key + 1, 0))
-    ).fetchall()
-    session = (session_key, claim.session_id, claim.user_id)
-    sqlite_audit.add_link(db, session, claim.turn_no, status, sorted(messages), commits)
+def _commits_of(db: sqlite3.Connection, claim: Claim) -> list[tuple[int, bytes]]:
+    """All of the turn: some came with its intents, and what was kept first stays."""
+    rows = (row_id(claim.turn_key, 0), row_id(claim.turn_key + 1, 0))
+    return db.execute(_COMMITS, rows).fetchall()
