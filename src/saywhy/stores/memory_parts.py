@@ -16,6 +16,7 @@ class PartedMemory:
     _charts: dict[str, bytes]
 
     async def parts(self, session_id: str) -> MemoryParts | None:
+        """A conversation to be read turn by turn; None when there is none."""
         session = self._sessions.get(session_id)
         return None if session is None else MemoryParts(session, self._charts.get)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from saywhy.chart.commit import Commit
 from saywhy.chart.model import Charts
@@ -26,6 +26,9 @@ from saywhy.trace.trace import Trace, Turn
 from saywhy.trace.words import ROUTING
 from saywhy.trace.writers import Writers
 from saywhy.values import Key, dumps
+
+MAX_LOOKED: Final = 64
+"""Turns in which a variable is looked for by its name before those that still live are asked."""
 
 
 class PagedTrace(Trace):
@@ -208,11 +211,14 @@ class PagedTrace(Trace):
 
     def _newest_root(self, name: str, before: int) -> Key | None:
         start = self._pages.at(before - 1)
-        for page in _with(start, self._pages.back, -1, name):
-            roots = [root for root in page.touched if len(root) > 1 and root[1] == name]
-            if roots:
-                return max(roots, key=lambda root: self._writes.last(root, before))
-        return None
+        if start is None:
+            return None
+        word = dumps(name).decode()
+        near = self._pages.back(start.turn, word, least=start.turn - MAX_LOOKED)
+        roots = _named(near, name) or self._writes.living(name, before)
+        if not roots:
+            roots = _named(self._pages.back(start.turn - MAX_LOOKED - 1, word), name)
+        return max(roots, key=lambda root: self._writes.last(root, before), default=None)
 
     @property
     def names(self) -> list[str]:
@@ -223,6 +229,15 @@ class PagedTrace(Trace):
 
     def timeline(self, of: Key | str) -> Any:
         return self.whole.timeline(of)
+
+
+def _named(pages: Iterator[Page], name: str) -> list[Key]:
+    """The variables with a name in the first page that touches one."""
+    for page in pages:
+        found = sorted(key for key in page.touched if len(key) > 1 and key[1] == name)
+        if found:
+            return found
+    return []
 
 
 def _with(start: Page | None, others: Any, step: int, *names: str) -> Iterator[Page]:

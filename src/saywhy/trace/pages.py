@@ -187,13 +187,13 @@ class Pages:
         """The newest turn that left commits."""
         return next(self.back(self.last), None)
 
-    def back(self, turn: int, *words: str) -> Iterator[Page]:
-        """Turns with commits from one back to the first; those that hold all these texts.
+    def back(self, turn: int, *words: str, least: int = 0) -> Iterator[Page]:
+        """Turns with commits from one back to the first or `least`; those that hold these texts.
 
         The texts are looked for in the bytes, so that what cannot be meant is not decoded.
         """
         wanted = [word.encode() for word in words]
-        for number in range(turn, self.first - 1, -1):
+        for number in range(turn, max(self.first, least) - 1, -1):
             page = self._with_commits(number, wanted)
             if page is not None:
                 yield page

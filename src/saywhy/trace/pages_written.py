@@ -66,6 +66,10 @@ class PagedWrites(KeyIndex):
         newest = self._writers.last(root)
         return newest if 0 < newest < before and newest < page.commits[0].seq else None
 
+    def living(self, name: str, before: int) -> list[Key]:
+        """Variables of this name that still live and were written before a commit."""
+        return self._writers.named(name, before)
+
     def newest_first(self, key: Key, before: int) -> Iterator[int]:
         seq = self.last(key, before)
         while seq:

@@ -103,6 +103,12 @@ class Writers:
         """The known variables of a scope, in the order they were first written."""
         return [(scope, name) for name in self._of.get(scope, ())]
 
+    def named(self, name: str, before: int) -> list[Key]:
+        """The known variables of a name, in all scopes, that were written last before a commit."""
+        return [
+            (scope, name) for scope, known in self._of.items() if 0 < known.get(name, 0) < before
+        ]
+
     # ------------------------------------------------------------ JSON
 
     def for_json(self) -> dict[str, Any]:
