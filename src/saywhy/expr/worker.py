@@ -108,8 +108,7 @@ class Worker:
                     return simple
             get, functions = names.get, names.functions
             arguments: list[Any] = []
-            key = ""
-            is_long = False
+            key, is_long = "", False
             for place, path, root in program.places:
                 if functions and root in functions:
                     key += FUNCTION
@@ -129,7 +128,10 @@ class Worker:
                     key += SCALAR
                     arguments.append(value)
                     continue
-                letter, value, is_slow = self._passed(program, place, value, names, arguments)
+                if program.is_harmless and value is not UNDEFINED:
+                    letter, value, is_slow = self._passed(program, place, value, names, arguments)
+                else:
+                    letter, value, is_slow = passed(place, value, names)
                 key += letter
                 if is_slow:
                     is_long = True
@@ -166,9 +168,9 @@ class Worker:
     def _passed(
         self, program: Program, parameter: Parameter, value: Any, names: Names, others: list[Any]
     ) -> Handed:
-        """The letter and the argument for a value that is not plain, and whether it is long."""
+        """How to pass a value to an expression that changes nothing: as one that lies ready."""
         kind = type(value)
-        if program.is_harmless and (kind is FrozenList or kind is FrozenDict):
+        if kind is FrozenList or kind is FrozenDict:
             calls, functions = program.reading.calls, names.functions
             # Approved functions may have a name of JavaScript's own, and do what they like.
             if not calls or not any(name in functions for name in calls):
