@@ -318,7 +318,7 @@ def _used(usage: Any, latency: Any) -> str:
     if isinstance(tokens, dict):
         numbers = (tokens.get("input_tokens") or 0, tokens.get("output_tokens") or 0)
         parts.append(f"{numbers[0]:,} + {numbers[1]:,} tokens")
-    if latency:
+    if isinstance(latency, int | float) and latency:  # else it is masked
         parts.append(f"{round(float(latency)):,} ms")
     return f" ({', '.join(parts)})" if parts else ""
 

@@ -22,6 +22,8 @@ _SHORTEST: Final = 6
 _SHORTEST_NUMBER: Final = 4
 _SHORTEST_GIVEN: Final = 3
 """From this length on, what was declared as sensitive is looked for whatever it looks like."""
+_DECIMALS: Final = 4
+"""A number with more of them was measured, such as how long something took."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
 """One word of letters, such as `orders`, stands everywhere and tells nothing."""
 
@@ -49,7 +51,8 @@ def _leaves(tree: Any) -> Iterator[str]:
         yield tree
     elif isinstance(tree, int | float) and not isinstance(tree, bool):
         number = int(tree) if isinstance(tree, float) and tree.is_integer() else tree
-        if len(str(number)) >= _SHORTEST_NUMBER:
+        is_measured = isinstance(number, float) and round(number, _DECIMALS) != number
+        if len(str(number)) >= _SHORTEST_NUMBER and not is_measured:
             yield str(number)
 
 
