@@ -20,11 +20,12 @@ _NOBODY_SAID: Final = FrozenDict({"language": None, "authenticated": False})
 def newly_told(world: World, state: State) -> dict[str, Any]:
     """What the host says of the session that is not on record yet; it counts as recorded now."""
     facts = state.scopes["session"]
-    language = state.get("session", "language") or None
-    told = {
-        "language": None if language == world.language else language,
-        "authenticated": state.get("session", "authenticated") is True,
-    }
+    language, authenticated = facts.get("language"), facts.get("authenticated") is True
+    if not language or language == world.language:
+        language = None
+    if language is None and not authenticated and TOLD not in facts:
+        return {}  # nobody has ever said anything, as in nearly every conversation
+    told = {"language": language, "authenticated": authenticated}
     before = facts.get(TOLD) or _NOBODY_SAID
     new = {name: fact for name, fact in told.items() if fact != before[name]}
     if new:
