@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from saywhy.chart.commit import Commit
@@ -16,7 +17,7 @@ from saywhy.stores.memory import MemoryStore
 from saywhy.stores.parts import Part, Parts
 from saywhy.stores.sqlite import SqliteStore
 from saywhy.stores.store import Store
-from saywhy.trace.block import read_block
+from saywhy.trace.block import read_block, rows_of
 from saywhy.trace.causes.why import Reply, Variable, why
 from saywhy.trace.paged import PagedTrace
 from saywhy.trace.trace import Trace
@@ -213,3 +214,18 @@ async def test_without_links(engine: Engine, store: Store) -> None:
     unknown = PagedTrace(paged._pages, paged.charts, Writers(paged.last + 1))  # pyright: ignore[reportPrivateUsage]
     for key in (("cargo", "plan"), paged.key("name"), ("cargo", "missing")):
         assert unknown.last_writer(key) == whole.last_writer(key)
+
+
+async def test_a_turn_that_was_given_up(store: Store) -> None:
+    """Its commits do not stand in the way of the next turn, which takes their numbers again."""
+    async with Engine(flows=FLOWS, store=store) as engine:
+        await engine.take_turn("c1", "main", user_id="ann")
+        commits = list(await engine.trace("c1"))
+        await store.accept("c1", "lost", b"x", user_id="ann")
+        claim = await store.claim("w", session_id="c1")
+        assert claim is not None
+        lost = [msgspec.structs.replace(one, turn=2, seq=one.seq + len(commits)) for one in commits]
+        await store.fail(claim, "error", "no", commits=rows_of(lost, ()))
+        await engine.take_turn("c1", "Ann", user_id="ann")
+        trace = await engine.trace("c1")
+        assert [one.turn for one in trace] == [1] * len(commits) + [3] * (len(trace) - len(commits))

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from saywhy.chart.commit import Commit
 from saywhy.errors import SaywhyError
 from saywhy.messages import Message
 from saywhy.runtime.held import know_chart, take_chart
@@ -71,7 +72,13 @@ def _writers(doc: bytes | None, next_seq: int) -> Writers:
 
 async def _whole(machinery: Machinery, store: Store, session_id: str) -> Trace:
     rows = await store.commits(session_id)
-    commits = [commit for row in rows for commit in read_block(row.doc).commits]
+    commits: list[Commit] = []
+    for row in rows:
+        fresh = read_block(row.doc).commits
+        # A turn that was given up counts for nothing: the next one takes its numbers again.
+        while commits and fresh and commits[-1].seq >= fresh[0].seq:
+            commits.pop()
+        commits += fresh
     messages: list[Message] = []
     after = 0
     while found := await store.messages(session_id, after=after, limit=500):
