@@ -238,6 +238,8 @@ if TYPE_CHECKING:
     from saywhy.runtime.conversations import TurnReply
     from saywhy.runtime.engine import Engine
     from saywhy.runtime.held import HeldTurn
+    from saywhy.runtime.replay.result import Replay
+    from saywhy.runtime.replay.whatif import Counterfactual
     from saywhy.runtime.session import Session
     from saywhy.runtime.validation import Report
     from saywhy.stores.chat_memory import (
@@ -259,6 +261,7 @@ if TYPE_CHECKING:
     from saywhy.trace.causes.why import Reply, Variable, why
     from saywhy.trace.export.otel import OpenTelemetry
     from saywhy.trace.export.spans import Span, spans_of
+    from saywhy.trace.masking.current import masked_record
     from saywhy.trace.masking.redact import Policy
     from saywhy.trace.trace import Trace
 
@@ -306,6 +309,7 @@ __all__ = [
     "Conversation",
     "ConversationChanged",
     "CostRecorder",
+    "Counterfactual",
     "DamagedSession",
     "DefinitionError",
     "Delegated",
@@ -375,6 +379,7 @@ __all__ = [
     "Receipt",
     "RecordingMismatch",
     "RecordingModel",
+    "Replay",
     "ReplayModel",
     "Reply",
     "Report",
@@ -475,6 +480,7 @@ __all__ = [
     "generate_tool_guide",
     "injections_of",
     "load_tools",
+    "masked_record",
     "memory",
     "merge_runtime_instructions",
     "messages_slot",
@@ -557,6 +563,7 @@ _HOMES = {
     "Conversation": "saywhy.runtime.agents.conversation",
     "ConversationChanged": "saywhy.stores.chat_memory",
     "CostRecorder": "saywhy.agent.recorders.costs",
+    "Counterfactual": "saywhy.runtime.replay.whatif",
     "Delegated": "saywhy.agent.runners.swarm",
     "Document": "saywhy.stores.retriever",
     "Engine": "saywhy.runtime.engine",
@@ -617,6 +624,7 @@ _HOMES = {
     "Receipt": "saywhy.agent.receipts.receipt",
     "RecordingModel": "saywhy.models.recorder",
     "ReplayModel": "saywhy.models.replay",
+    "Replay": "saywhy.runtime.replay.result",
     "Reply": "saywhy.trace.causes.why",
     "Report": "saywhy.runtime.validation",
     "Resolved": "saywhy.agent.slots.resolved",
@@ -709,6 +717,7 @@ _HOMES = {
     "generate_tool_guide": "saywhy.agent.instructions.guide",
     "injections_of": "saywhy.agent.slots.injected",
     "load_tools": "saywhy.flows.load",
+    "masked_record": "saywhy.trace.masking.current",
     "memory": "saywhy.agent.slots.injection",
     "merge_runtime_instructions": "saywhy.agent.instructions.merge",
     "messages_slot": "saywhy.agent.slots.messages_slot",
