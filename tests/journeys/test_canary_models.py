@@ -6,12 +6,13 @@ and answers with it.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from saywhy import Agent, Engine, SqliteStore, define_tool
+from saywhy import Agent, Engine, RecordingModel, SqliteStore, define_tool, masked_record
 from saywhy.models.scripted import ScriptedModel
 from tests.journeys.test_canary import Lines, Place
 
@@ -74,7 +75,7 @@ def tool(name: str) -> dict[str, Any]:
     }
 
 
-def engine_on(path: Path, log: Lines, declared: bool) -> Engine:
+def engine_on(path: Path, log: Lines, declared: bool, records: list[dict[str, Any]]) -> Engine:
     """An engine with a model that finds the flow, and an agent with a model of its own."""
     found = {"flowName": "Block", "parameters": {"card": CARD}}
     wants = {"for": "chat", "tool_calls": [{"name": "lookup", "arguments": {"card": CARD}}]}
@@ -87,7 +88,7 @@ def engine_on(path: Path, log: Lines, declared: bool) -> Engine:
         functions={"echo": echo},
         agents={
             "desk": Agent(
-                agent,
+                RecordingModel(agent, records, redact=masked_record),
                 name="desk",
                 tools=[
                     define_tool("lookup", "About a card.", {"card": {"type": "string"}}, lookup)
@@ -105,7 +106,8 @@ async def written(folder: Path, *, declared: bool) -> str:
     """All that is written of a conversation, and what was said to the user."""
     place = Place.__new__(Place)
     place.path, place.log, place.seen = folder / "s.db", Lines(), []
-    place.engine = engine_on(place.path, place.log, declared)
+    records: list[dict[str, Any]] = []
+    place.engine = engine_on(place.path, place.log, declared, records)
     async with place.engine:
         said = await place.say("c", FIRST)
         assert said is not None
@@ -116,6 +118,8 @@ async def written(folder: Path, *, declared: bool) -> str:
         assert await place.say("c", "yes") == f"bye {CARD}"
         await place.say("c", "nothing")  # until then the newest reply can be given again
         await place.look("c")
+    assert len(records) == 2
+    place.see(json.dumps(records, ensure_ascii=False))
     data = place.written()
     return data.decode("utf-8", "replace")
 

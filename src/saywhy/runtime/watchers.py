@@ -9,14 +9,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from contextvars import Context, copy_context
+from contextvars import Context, Token, copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from saywhy.chart.commit import Commit
 from saywhy.runtime.delivery import Delivery
 from saywhy.runtime.remembered import remember
-from saywhy.trace.masking.redact import Policy
+from saywhy.trace.masking.current import CURRENT
+from saywhy.trace.masking.redact import Policy, Redactor
 from saywhy.trace.record import Recorder
 
 if TYPE_CHECKING:
@@ -107,16 +108,21 @@ class Heard:
 class Recording:
     """A record while it is made; with its end, its listeners are told that the run is over."""
 
-    __slots__ = ("_listeners", "_recorder")
+    __slots__ = ("_before", "_listeners", "_recorder")
 
     def __init__(self, recorder: Recorder, listeners: Sequence[Heard]) -> None:
         self._recorder = recorder
         self._listeners = listeners
+        self._before: Token[Redactor | None] | None = None
 
     def __enter__(self) -> Recorder:
+        if self._recorder.redactor.taint is not None:
+            self._before = CURRENT.set(self._recorder.redactor)
         return self._recorder
 
     def __exit__(self, *ignored: object) -> None:
+        if self._before is not None:
+            CURRENT.reset(self._before)
         for listener in self._listeners:
             listener.close()
 
