@@ -14,7 +14,7 @@ from saywhy.trace.trace import Trace
 from saywhy.values import Key
 
 MOST_CAUSES: Final = 200
-DEEPEST: Final = 20
+DEEPEST: Final = 60
 
 
 class Effect(NamedTuple):

@@ -351,7 +351,7 @@ class Search(Graph):
             return
 
         def follow(cause: int) -> None:
-            number = message_of(opener) if opener.flow == ROUTING else 0
+            number = _taken_in(self.trace, opener) if opener.flow == ROUTING else 0
             if number and opener.kind != "start":
                 self.words(Effect(cause, "answer"), number)
             node = self.trace.node_of(opener)
@@ -371,6 +371,15 @@ class Search(Graph):
 def _result(commit: Commit) -> Key:
     """Where a step of a loop put the answer."""
     return next(op.key for op in commit.ops if op.key[-1] == "result")
+
+
+def _taken_in(trace: Trace, opener: Commit) -> int:
+    """The message for which routing opened a flow; one that took up an offer names none itself."""
+    number = message_of(opener)
+    if number or opener.kind == "start":
+        return number
+    steps = trace.steps_of(frame=opener.frame)
+    return next((message_of(one) for one in steps if message_of(one)), 0)
 
 
 # ------------------------------------------------------------------ who let a step run
