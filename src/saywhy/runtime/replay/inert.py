@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
+import msgspec
+
 from saywhy.agent.slots.composed import RECORDS
-from saywhy.chart.commit import Commit, FunctionCall
+from saywhy.chart.commit import Commit, FunctionCall, Op
 from saywhy.chart.machine import Language
 from saywhy.chart.model import Charts
-from saywhy.chart.outcome import Need, Outcome
+from saywhy.chart.outcome import Answer, Need, Outcome
 from saywhy.chart.plan import Plan
 from saywhy.chart.scope import Scope
 from saywhy.chart.stages import Memo, Stages
@@ -35,7 +37,7 @@ from saywhy.runtime.watchers import Watchers
 from saywhy.tools.answer import ToolAnswer
 from saywhy.tools.limit import MemoryLimiter
 from saywhy.tools.tool import Tool
-from saywhy.values import freeze, raw, seal, thaw
+from saywhy.values import FrozenList, freeze, raw, same, seal, thaw
 
 LOADING: Final = "load-history"
 ACTING: Final = frozenset({LOADING, KEEPING, "retrieve", "gate", "works"})
@@ -46,6 +48,9 @@ FOREIGN: Final = frozenset({"rag", "memory"})
 
 Missing = Callable[[str, Any], FunctionAnswer]
 """Is told the name and the arguments of a function whose call is not on record."""
+
+
+LISTS: Final = ("messages", "history", "memory_storedHistory", "memory_preparedMessages")
 
 
 class NotOnRecord(BaseException):
@@ -174,6 +179,13 @@ class RecordedStages(Stages):
         value = scope.peek((scope.frame.scope, "result")) if kept else None
         return finish(plan, scope, value, SAVED if kept else None)
 
+    def _did(self, plan: Plan, scope: Scope, memo: Memo, answer: Answer) -> Outcome:
+        work = answer.work
+        if work is not None and work.ops:
+            ops = tuple(Op(op.verb, op.key, _shared(scope, op.value)) for op in work.ops)
+            answer = msgspec.structs.replace(answer, work=msgspec.structs.replace(work, ops=ops))
+        return super()._did(plan, scope, memo, answer)
+
     def _caught(self, plan: Plan, scope: Scope, error: Exception) -> bool:
         """Whether the failure of what is inside was taken for a result, as it was."""
         commit = self._tape.commit(scope.state.seq + 1)
@@ -207,11 +219,24 @@ def _do(scope: Scope, commit: Commit) -> None:
     scope.facts = {name: seal(fact) for name, fact in commit.facts.items()}
     for op in work.ops:
         if op.verb == "set":
-            scope.set(op.key, op.value)
+            scope.set(op.key, _shared(scope, op.value))
         elif op.verb == "append":
             scope.append(op.key, op.value)
         else:
             scope.delete(op.key)
+
+
+def _shared(scope: Scope, value: Any) -> Any:
+    """The value; where the state holds the same list already, that very one.
+
+    Slots tell by that whether anything is new.
+    """
+    if type(value) is FrozenList:
+        for name in LISTS:
+            held = scope.peek((scope.frame.scope, name))
+            if type(held) is FrozenList and len(held) == len(value) and same(held, value):
+                return held
+    return value
 
 
 __all__ = ["NotOnRecord", "RecordedStages", "inert", "on_flows", "told"]
