@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from inspect import isawaitable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from saywhy.models.provider import Provider
+from saywhy.runtime.agents.run import AgentRun
+from saywhy.runtime.replay.alone import replay_run
 from saywhy.runtime.replay.result import Replay
 from saywhy.testing.scenario import (
     Scenario,
@@ -20,6 +24,7 @@ from saywhy.testing.scenario import (
     find_scenario_files,
     load_scenarios,
 )
+from tests.conformance.test_agent import DIALOGUES, OPERATIONS
 from tests.faults.case import all_cases
 from tests.faults.playing import SESSION, play
 
@@ -116,6 +121,38 @@ async def test_every_planted_fault_runs_again(kind: str) -> None:
             assert found.commits > 0
         finally:
             await played.close()
+
+
+@contextmanager
+def runs_kept() -> Iterator[list[AgentRun]]:
+    """Every run of an agent that is begun meanwhile."""
+    runs: list[AgentRun] = []
+    go = AgentRun.go
+
+    async def kept(run: AgentRun) -> Any:
+        runs.append(run)
+        return await go(run)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(AgentRun, "go", kept)
+        yield runs
+
+
+async def test_every_dialogue_of_an_agent_runs_again() -> None:
+    """The agents of the corpus run alone; each of their runs gives the same steps once more."""
+    count = 0
+    for case in DIALOGUES:
+        with runs_kept() as runs:
+            given = OPERATIONS["dialogue"](copy.deepcopy(case["input"]))
+            if isawaitable(given):
+                await given
+        for run in runs:
+            with nobody_there():
+                found = await replay_run(run)
+            assert found.difference is None, f"{case['id']}: {found.text()}"
+            assert found.same or all(gap.why == "masked" for gap in found.not_replayable)
+            count += 1
+    assert count > 30
 
 
 class Refuses:
