@@ -256,7 +256,8 @@ def promised_methods(found: type[Any]) -> set[str]:
     for protocol in (getattr(front, name) for name in front.__all__):
         if not is_protocol(protocol) or protocol is found:
             continue
-        names = {name for name in vars(protocol) if not name.startswith("_")}
+        ours = [one for one in protocol.__mro__ if one.__module__.startswith("saywhy.")]
+        names = {name for one in ours for name in vars(one) if not name.startswith("_")}
         if all(hasattr(found, n) for n in names):
             promised |= names
     return promised
