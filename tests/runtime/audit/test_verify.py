@@ -260,3 +260,19 @@ def mutated(whole: Lines, how: str, index: int, place: int) -> Lines:
     if how == "swap":
         return swapped(lines, index, place % len(lines))
     return [*lines[:index], line[:at]] if at else lines[:index]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    how=st.sampled_from(["byte", "drop", "double", "insert"]),
+    where=st.integers(0, 2**32),
+    place=st.integers(0, 2**32),
+)
+def test_a_forger_with_a_new_seal_is_found(whole: Lines, how: str, where: int, place: int) -> None:
+    """Chains, turns, messages and commits hold together without the seal; both tell the same."""
+    index = where % (len(whole) - 1)
+    changed = sealed([*mutated(whole[:-1], how, index, place), whole[-1]])
+    report, told = verify_lines(changed), verifier.verify(changed)
+    assert (report.ok, report.line) == ("wrong" not in told, told.get("line", 0))
+    if whole[index].startswith((b'{"chain"', b'{"turn"', b'{"message"', b'{"commit"')):
+        assert not report.ok
