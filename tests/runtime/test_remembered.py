@@ -62,3 +62,13 @@ async def test_nothing_is_remembered_of_what_is_gone(tmp_path: Path) -> None:
         session = await engine.session("c")
         assert session is not None
         assert [tuple(key) for key, _ in session.sensitive["keys"]] == [("cargo", "kept")]
+
+
+async def test_status_does_not_list_what_was_made_of_it(tmp_path: Path) -> None:
+    """However short it is; other variables are listed."""
+    async with engine_on(tmp_path / "s.db") as engine:
+        for words in ("Flow", CODE):
+            await engine.take_turn("c", words, cargo={"kept": "x"})
+        told = (await engine.take_turn("c", "status")).response or ""
+    assert "last" not in told
+    assert "code" not in told

@@ -23,6 +23,9 @@ from saywhy.flows.speech import prompt_of
 from saywhy.flows.world import World
 from saywhy.trace.masking.redact import Redactor
 from saywhy.trace.masking.sensitive import SensitiveNames
+from saywhy.trace.masking.taint import SENSITIVE as PLACES
+from saywhy.trace.masking.taint import touches
+from saywhy.values import raw
 
 SENSITIVE: Final = SensitiveNames(("pin", "cvv", "cvc", "otp"))
 """Variables that are not shown to whoever looks over the user's shoulder."""
@@ -98,10 +101,13 @@ def _collected(world: World, flow: Cursor, top: Frame) -> list[str]:
     told = flow.state.get("session", "secrets") or ()
     secrets = Redactor(secrets=[*map(str, told), *_secret_globals(world)])
     asked = _asked_in_secret(world)
+    known = raw(flow.state.get("session", PLACES) or {})
     lines: list[str] = []
     variables = flow.state.scopes.get(top.scope, {})
     for name, value in [*variables.items(), *forms.listed(top, variables)]:
         if not isinstance(value, str | int | float) or name in asked or _is_sensitive(name):
+            continue
+        if touches(known, [(top.scope, name)]):
             continue
         text = value_text(value)
         if text and secrets.text(text) is text:
