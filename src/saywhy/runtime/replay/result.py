@@ -119,6 +119,8 @@ def gap_lines(gaps: Sequence[Gap]) -> list[str]:
 
 def shown(value: Any) -> str:
     """A value on one line."""
+    if value is None:
+        return "(nothing)"
     text = value if isinstance(value, str) else dumps(value).decode()
     text = " ".join(text.split())
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"

@@ -40,6 +40,7 @@ def setting_of(
     shown = Redactor(secrets=policy.secrets).text(dumps(tools).decode())
     told = {
         "saywhy": KIND,
+        "name": f"({KIND})",
         "flows": [freeze(dict(flow.raw)) for flow in library.flows],
         "tools": loads_raw(shown),
         "options": {name: plain for name, value in options.items() if (plain := _plain(value))},

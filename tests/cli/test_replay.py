@@ -1,0 +1,100 @@
+"""Promise: `saywhy replay` needs a store alone; its exit code tells whether anything differs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saywhy import SqliteStore
+from saywhy.cli.main import main
+from tests.runtime.replay.conftest import PAYING, Outside, engine_of, say
+
+CHANGED = {**PAYING, "steps": [*PAYING["steps"][:3], say("tell", "It costs {{fee.value}}.")]}
+
+
+@pytest.fixture
+async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store with two conversations, in the current folder."""
+    path = tmp_path / "saywhy.db"
+    async with engine_of(Outside(), store=SqliteStore(path)) as engine:
+        for name in ("c1", "c2"):
+            for text in ("Pay", "Bob", "80"):
+                await engine.take_turn(name, text)
+    monkeypatch.chdir(tmp_path)
+    return path
+
+
+def flows(path: Path, flow: dict[str, Any]) -> str:
+    file = path.parent / "new.flows.json"
+    file.write_text(json.dumps([flow]), encoding="utf-8")
+    return str(file)
+
+
+def test_one_conversation(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The outcome with how much was compared, and the exit code 0."""
+    assert main(["replay", "c1"]) == 0
+    assert "c1: same (3 turns, " in capsys.readouterr().out
+
+
+def test_all_conversations_and_their_count(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Bounded by --limit, with a count in the end."""
+    assert main(["replay"]) == 0
+    told = capsys.readouterr().out
+    assert "c2: same" in told
+    assert "2 conversations: 2 the same, 0 different, 0 not replayable" in told
+    assert main(["replay", "--limit", "1"]) == 0
+    captured = capsys.readouterr()
+    assert "1 conversations" in captured.out
+    assert "these are the first 1" in captured.err
+
+
+def test_changed_flows(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first difference with its cause, and the exit code 1."""
+    assert main(["replay", "c1", "--flows", flows(store, CHANGED)]) == 1
+    told = capsys.readouterr().out
+    assert "c1: different" in told
+    assert "because   the flow was changed: SAY tell" in told
+    assert "reply is  It costs 8." in told
+
+
+def test_json(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One conversation is an object, all of them are a list with counts."""
+    assert main(["replay", "c1", "--json", "--flows", flows(store, CHANGED)]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["outcome"] == "different"
+    assert told["difference"]["step"] == "Pay/tell"
+    assert main(["replay", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["same"], told["different"], told["notReplayable"]) == (2, 0, 0)
+
+
+def test_without_a_piece(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`why --without` runs the turn again, and refuses what cannot be taken away."""
+    assert main(["why", "--session", "c1", "--without", "message:3"]) == 0
+    assert "without message:3, turn 3: another reply" in capsys.readouterr().out
+    assert main(["why", "--session", "c1", "--without", "message:3", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["changed"] is True
+    assert told["replyWithout"] == "How much?"
+    assert main(["why", "--session", "c1", "--without", "decision:Pay/x"]) == 2
+    assert "cannot be taken away" in capsys.readouterr().err
+
+
+def test_a_conversation_nobody_knows(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The near name is told."""
+    assert main(["replay", "c3"]) == 2
+    assert "c3" in capsys.readouterr().err
+
+
+def test_one_that_does_not_say_what_it_ran_with(
+    store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The error says what to do then."""
+    monkeypatch.setattr("saywhy.cli.replay.setting_in", lambda document: "")
+    assert main(["replay", "c1"]) == 2
+    told = capsys.readouterr().err
+    assert "what c1 ran with is not in this store" in told
+    assert "engine.replay" in told
