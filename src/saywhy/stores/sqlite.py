@@ -302,6 +302,7 @@ class SqliteStore:
         return await self._readers.do(reads.chart, digest)
 
     async def parts(self, session_id: str) -> Parts | None:
+        """A conversation to be read turn by turn; None when there is none."""
         found = await self._readers.do(sqlite_parts.found, session_id)
         return None if found is None else sqlite_parts.SqliteParts(self._readers.now, found)
 
