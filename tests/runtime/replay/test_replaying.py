@@ -1,0 +1,99 @@
+"""Promise: agents in an engine run again with it, and without an instruction or tool of theirs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from saywhy import Agent, LLMInstruction, MemoryStore, ScriptedModel, define_tool
+from saywhy.errors import CallerError
+from saywhy.runtime.engine import Engine
+from tests.runtime.replay.conftest import Outside, ask, engine_of, flow_of, say
+
+SCRIPT = [
+    {"when": {"last": "Name the tax"}, "reply": "80, with tax"},
+    {"when": {"last": "80"}, "reply": "80"},
+    {"when": {"tools": "price"}, "tool_calls": [{"name": "price", "arguments": {}}]},
+    {"when": {}, "reply": "no idea"},
+]
+FLOW = flow_of(
+    ask("what", "What?"),
+    {"id": "help", "type": "AGENT", "agent": "clerk", "value": "{{what}}", "variable": "told"},
+    say("tell", "It is {{told}}."),
+)
+
+
+def desk(outside: Outside, **options: Any) -> Engine:
+    """An engine whose flow asks an agent."""
+
+    def price(arguments: Any) -> Any:
+        assert not outside.gone, "nobody may be called any more"
+        return {"price": 80}
+
+    rule = LLMInstruction("tax", text="Name the tax.")
+    tool = define_tool("price", "The price.", {}, price, instructions=[rule])
+    clerk = Agent(ScriptedModel(SCRIPT), name="clerk", tools=[tool])
+    return engine_of(outside, [FLOW], agents=[clerk], store=MemoryStore(), **options)
+
+
+async def said(engine: Engine, *texts: str) -> str | None:
+    response = None
+    for text in texts:
+        response = (await engine.take_turn("c1", text)).response
+    return response
+
+
+async def test_an_agent_in_a_flow_runs_again() -> None:
+    """Its model and its tools answer from the record, whoever plays the agent now."""
+    outside = Outside()
+    async with desk(outside) as engine:
+        assert await said(engine, "Pay", "a lamp") == "It is 80, with tax."
+        outside.gone = True
+        found = await engine.replay("c1")
+    assert found.same, found.text()
+
+
+async def test_without_an_instruction_of_an_agent() -> None:
+    """The rule is not there, the model reads another result, the flow says it."""
+    outside = Outside()
+    async with desk(outside) as engine:
+        await said(engine, "Pay", "a lamp")
+        outside.gone = True
+        model = ScriptedModel(SCRIPT)
+        found = await engine.counterfactual("c1", "instruction:tax", model=model)
+        again = await engine.replay("c1")
+    assert (found.reply, found.reply_without) == ("It is 80, with tax.", "It is 80.")
+    assert found.asked == 1
+    assert found.certain
+    assert again.same, "the engine's own agents stay as they are"
+
+
+async def test_without_a_tool_of_an_agent() -> None:
+    """The model is not offered it."""
+    async with desk(Outside()) as engine:
+        await said(engine, "Pay", "a lamp")
+        found = await engine.counterfactual("c1", "tool:price", model=ScriptedModel(SCRIPT))
+    assert found.reply_without == "It is no idea."
+
+
+async def test_an_instruction_that_no_agent_has() -> None:
+    """And an engine without agents, and one where nothing was answered yet."""
+    async with desk(Outside()) as engine:
+        await said(engine, "Pay", "a lamp")
+        with pytest.raises(CallerError, match='no agent has instruction "nothing"'):
+            await engine.counterfactual("c1", "instruction:nothing")
+        with pytest.raises(CallerError, match='no agent has tool "nothing"'):
+            await engine.counterfactual("c1", "tool:nothing")
+        session = engine.init_session("ann", "c2")
+        with pytest.raises(CallerError, match="nothing was answered in this conversation"):
+            await engine.counterfactual(session, "message:1")
+
+
+async def test_a_turn_that_is_not_on_record() -> None:
+    """The turns that are come with the error."""
+    async with desk(Outside()) as engine:
+        await said(engine, "Pay", "a lamp")
+        with pytest.raises(CallerError, match="turn 9 is not on record") as raised:
+            await engine.counterfactual("c1", "message:1", turn=9)
+    assert raised.value.hint == "turns 1 to 2 are"
