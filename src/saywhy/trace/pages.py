@@ -60,7 +60,7 @@ class StoredParts(Protocol):
 class Page:
     """One turn: its commits in order, its messages, and who wrote before what it touches."""
 
-    __slots__ = ("by_seq", "commits", "links", "messages", "touched", "turn")
+    __slots__ = ("_touched", "by_seq", "commits", "links", "messages", "turn")
 
     def __init__(self, part: StoredPart) -> None:
         self.turn = part.turn_no
@@ -74,8 +74,14 @@ class Page:
             for link in block.links:
                 self._link(link)
         self.by_seq = {commit.seq: commit for commit in self.commits}
-        self.touched = {key[:2] for commit in self.commits for key in _keys(commit)}
+        self._touched: set[Key] | None = None
+
+    @property
+    def touched(self) -> set[Key]:
         """Variables that are read or written here."""
+        if self._touched is None:
+            self._touched = {key[:2] for commit in self.commits for key in _keys(commit)}
+        return self._touched
 
     def _link(self, link: Link) -> None:
         """Of several rows of a turn, the later ones also link to what the turn itself wrote."""
