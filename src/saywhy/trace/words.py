@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from saywhy.chart.commit import Commit, Condition, Decision
 from saywhy.chart.model import Node
+from saywhy.trace.phrases import ENGLISH, Wording
 from saywhy.values import (
     UNDEFINED,
     BigInt,
@@ -36,7 +37,7 @@ OWN: Final = frozenset({ROUTING, CORRECTING})
 # ------------------------------------------------------------------ values
 
 
-def summary(value: Any) -> str:
+def summary(value: Any, say: Wording = ENGLISH) -> str:
     """A value in a few characters: short texts whole, lists by size, objects by their names."""
     tree = raw(value)
     if isinstance(tree, str):
@@ -44,17 +45,17 @@ def summary(value: Any) -> str:
     if isinstance(tree, dict):
         return _names_in(tree)
     if isinstance(tree, list | tuple):
-        return "[]" if not tree else f"({count(len(tree), 'item')})"
+        return "[]" if not tree else f"({say.count('items', len(tree))})"
     return _scalar(tree)
 
 
-def brief(value: Any) -> str:
+def brief(value: Any, say: Wording = ENGLISH) -> str:
     """A value as JSON where that is short, else its summary."""
     tree = raw(value)
     if isinstance(tree, dict | list | tuple):
         text = _json(tree, LONGEST_VALUE)
-        return summary(tree) if text is None or len(text) > LONGEST_VALUE else text
-    return summary(tree)
+        return summary(tree, say) if text is None or len(text) > LONGEST_VALUE else text
+    return summary(tree, say)
 
 
 def quoted(text: str, longest: int = LONGEST_TEXT) -> str:
@@ -175,26 +176,27 @@ def source_text(source: Any) -> str:
     return f"`{text}`" if len(text) <= LONGEST_TEXT else f"`{text[: LONGEST_TEXT - 3]}...`"
 
 
-def chosen_text(decision: Decision) -> str:
+def chosen_text(decision: Decision, say: Wording = ENGLISH) -> str:
     """Which branch was taken and what spoke for it: "`fee > 5` (fee = 8)"."""
     if decision.selected:
-        return _and([quoted(name) for name in decision.selected])
+        return _and([quoted(name) for name in decision.selected], say)
     values = _one_value(decision.conditions)
     if values is not None:
-        return f"{'default' if decision.default else quoted(decision.chosen)}, as {values}"
+        branch = say("default") if decision.default else quoted(decision.chosen)
+        return say("as_value", branch=branch, values=values)
     held = next((rule for rule in _rules(decision) if all(each.result for each in rule)), None)
     if decision.default or held is None:
-        return _by_default(decision)
-    texts = " and ".join(source_text(each.text) for each in held)
+        return _by_default(decision, say)
+    texts = _joint((source_text(each.text) for each in held), say)
     return (f"{quoted(held[0].label)}: " if held[0].label else "") + texts + _values(held)
 
 
-def failed_texts(decision: Decision) -> list[str]:
+def failed_texts(decision: Decision, say: Wording = ENGLISH) -> list[str]:
     """The rules that did not hold, each with its values; none where one value decided."""
     if decision.selected or _one_value(decision.conditions) is not None:
         return []
     failed = ([each for each in rule if not each.result] for rule in _rules(decision))
-    return [_failed_text(rule) for rule in failed if rule]
+    return [_failed_text(rule, say) for rule in failed if rule]
 
 
 def reads_in(conditions: Iterable[Condition]) -> list[tuple[Key, Any]]:
@@ -218,11 +220,13 @@ def _rules(decision: Decision) -> list[list[Condition]]:
     return rules
 
 
-def _by_default(decision: Decision) -> str:
+def _by_default(decision: Decision, say: Wording) -> str:
     named = decision.chosen not in ("default", "")
-    text = f"{quoted(decision.chosen)} by default" if named and decision.default else ""
-    text = text or (quoted(decision.chosen) if named else "default")
-    return f"{text}, as no condition held" if decision.default and decision.conditions else text
+    text = quoted(decision.chosen) if named else say("default")
+    if named and decision.default:
+        text = say("by_default", branch=text)
+    held_none = decision.default and decision.conditions
+    return say("no_condition", branch=text) if held_none else text
 
 
 def _one_value(tested: tuple[Condition, ...]) -> str | None:
@@ -238,25 +242,33 @@ def _values(conditions: Iterable[Condition]) -> str:
     return f" ({pairs(read)})" if read else ""
 
 
-def _failed_text(rule: list[Condition]) -> str:
-    texts = " and ".join(source_text(each.text) for each in rule)
+def _failed_text(rule: list[Condition], say: Wording) -> str:
+    texts = _joint((source_text(each.text) for each in rule), say)
     errors = "; ".join(each.error for each in rule if each.error)
     if errors:
-        return f"{texts} counts as false: {errors}{_values(rule)}"
-    return f"{texts} {'was' if len(rule) == 1 else 'were'} false{_values(rule)}"
+        return say("counts_as_false", rule=texts, errors=errors, values=_values(rule))
+    phrase = "was_false" if len(rule) == 1 else "were_false"
+    return say(phrase, rule=texts, values=_values(rule))
 
 
-def _and(parts: list[str]) -> str:
+def _joint(parts: Iterable[str], say: Wording) -> str:
+    text, *others = parts
+    for other in others:
+        text = say("and", first=text, second=other)
+    return text
+
+
+def _and(parts: list[str], say: Wording) -> str:
     if len(parts) > 3:
-        parts = [*parts[:2], f"{len(parts) - 2} more"]
-    return " and ".join(parts)
+        return say("and_more", first=_joint(parts[:2], say), n=len(parts) - 2)
+    return _joint(parts, say)
 
 
-def call_text(name: str, args: Any) -> str:
+def call_text(name: str, args: Any, say: Wording = ENGLISH) -> str:
     """A call as it was made: `fee-for({"amount": 80})`."""
     tree = raw(args)
     if not tree:
         return f"{name}()"
     if isinstance(tree, list | tuple):
-        return f"{name}({', '.join(brief(item) for item in tree)})"
-    return f"{name}({brief(args)})"
+        return f"{name}({', '.join(brief(item, say) for item in tree)})"
+    return f"{name}({brief(args, say)})"

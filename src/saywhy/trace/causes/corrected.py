@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, Final
 
 from saywhy.chart.commit import Commit
+from saywhy.trace.phrases import ENGLISH, Wording
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import CORRECTING, name_of, summary
 from saywhy.values import UNDEFINED, Key, same
@@ -44,51 +45,48 @@ def maker(trace: Trace, key: Key, commit: Commit) -> Commit:
     return commit
 
 
-def told(trace: Trace, commit: Commit) -> str:
+def told(trace: Trace, commit: Commit, say: Wording = ENGLISH) -> str:
     """What a step of a correction did, in a sentence; empty for any other step."""
     if kept_in(commit):
         named = [name_of(op.key) for op in commit.ops if op.key[0] not in ("session", "turn")]
-        what = ", ".join(dict.fromkeys(named)) or f"step {_of(trace, commit.seq)}"
-        return f"Kept {what} as it was."
+        what = ", ".join(dict.fromkeys(named))
+        return say("kept", what=what or say("kept_step", step=_of(trace, commit.seq, say)))
     if commit.flow != CORRECTING or commit.phase == "closed":
         return ""
     made: Any = commit.facts.get("correction")
     if made:
-        was, value = summary(made["was"]), summary(made["value"])
-        return f"Went back to the question for {made['variable']}: {value} in place of {was}."
+        was, value = summary(made["was"], say), summary(made["value"], say)
+        return say("went_back", variable=made["variable"], value=value, was=was)
     if commit.answered is not None and commit.answered.kind != "user":
-        return _undone(trace, commit)
+        return _undone(trace, commit, say)
     if commit.answered is not None and commit.answered.kind == "user":
         agreed = commit.facts.get("agreed")
-        if agreed is None:
-            return "It was not clear whether the user agreed; asked again."
-        return "The user agreed." if agreed else "The user did not agree: everything stays."
+        return say("agreed_unclear" if agreed is None else "agreed" if agreed else "not_agreed")
     if commit.asked is not None and commit.asked.kind == "user":
-        return "Asked whether what was done may be undone."
+        return say("asked_undo")
     return ""
 
 
-def _undone(trace: Trace, commit: Commit) -> str:
+def _undone(trace: Trace, commit: Commit, say: Wording) -> str:
     """What came of the call that was to undo an effect; nothing while it is not settled."""
     answered = commit.answered
     assert answered is not None, "only a call that came back is told"
     if "undone" in commit.facts:
-        step = _of(trace, commit.facts["undone"])
-        return f"Called {answered.name} to undo what step {step} had done."
-    failed = f", which failed: {answered.error}" if answered.error else ""
-    return f"Called {answered.name} to undo what was done{failed}." if failed else ""
+        step = _of(trace, commit.facts["undone"], say)
+        return say("undid", tool=answered.name, step=step)
+    return say("undo_failed", tool=answered.name, why=answered.error) if answered.error else ""
 
 
-def _of(trace: Trace, seq: int) -> str:
+def _of(trace: Trace, seq: int, say: Wording) -> str:
     node = trace.node_of(trace.commit(seq)) if seq in trace else None
-    return (node.name or node.id) if node is not None else f"of commit {seq}"
+    return (node.name or node.id) if node is not None else say("of_commit", number=seq)
 
 
-def routed(commit: Commit) -> str:
+def routed(commit: Commit, say: Wording = ENGLISH) -> str:
     """What routing found of a correction in the words."""
     decision = commit.decision
     if commit.kind != "correction" or decision is None or decision.default:
         return ""
     refused = commit.facts.get("refused")
-    why = f" It was not made: {refused}." if refused else ""
-    return f"These words correct {decision.chosen}.{why}"
+    why = f" {say('not_corrected', why=refused)}" if refused else ""
+    return say("corrects", variable=decision.chosen) + why

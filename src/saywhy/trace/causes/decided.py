@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from saywhy.chart.commit import Commit
+from saywhy.trace.phrases import ENGLISH, Wording
 from saywhy.trace.words import quoted
 from saywhy.values import iso_from_milliseconds
 
@@ -15,15 +16,6 @@ if TYPE_CHECKING:
 OUTSIDE: Final = frozenset({"tool", "settle", "approval", "reconcile"})
 """Kinds of answers that tell what a call gave, or that it may be made."""
 
-HOW: Final = {
-    "done": "it was done",
-    "failed": "it failed",
-    "not_done": "it was not done",
-    "approved": "approved",
-    "edited": "asked for it with other arguments",
-    "denied": "denied",
-    "expired": "nobody approved it in time",
-}
 RECONCILED: Final = {
     "done": "it was done",
     "failed": "it failed",
@@ -32,18 +24,23 @@ RECONCILED: Final = {
 }
 
 
-def decision_text(decided: Mapping[str, Any]) -> str:
+def decision_text(decided: Mapping[str, Any], say: Wording = ENGLISH) -> str:
     """`it was not done, said bob at 2026-01-01T00:00:05.000Z: "looked it up"`."""
-    how = HOW.get(str(decided.get("how")), str(decided.get("how")))
-    if decided.get("how") == "expired":
-        return how
-    verb = "by" if how in ("approved", "denied") else "said"
-    who = f" {verb} {decided['by']}" if decided.get("by") else ""
-    comma = "," if who and verb == "said" else ""
+    how = str(decided.get("how"))
+    text = say(f"how_{how}") if say.has(f"how_{how}") else how
+    if how == "expired":
+        return text
+    if decided.get("by"):
+        phrase = "decided_by" if how in ("approved", "denied") else "decided_said"
+        text = say(phrase, how=text, who=decided["by"])
     at = decided.get("at")
-    when = f" at {iso_from_milliseconds(at)}" if isinstance(at, int | float) else ""
-    note = f": {quoted(str(decided['note']))}" if decided.get("note") else ""
-    return f"{how}{comma}{who}{when}{note}"
+    if isinstance(at, int | float):
+        text = say("decided_at", how=text, moment=iso_from_milliseconds(at))
+    return (
+        say("decided_note", how=text, note=quoted(str(decided["note"])))
+        if decided.get("note")
+        else text
+    )
 
 
 def decided_in(commit: Commit) -> Mapping[str, Any] | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from saywhy.chart.commit import Commit
+from saywhy.trace.phrases import ENGLISH, Wording
 from saywhy.trace.words import brief, quoted
 from saywhy.values import Key
 
@@ -36,23 +37,23 @@ def _read(name: str, how: Mapping[str, Any]) -> str:
     return f"{name} was read{by_model} from {quoted(str(how.get('words', '')))}"
 
 
-def told(commit: Commit) -> list[str]:
+def told(commit: Commit, say: Wording = ENGLISH) -> list[str]:
     """What became of the answer, as sentences of a story."""
     sentences: list[str] = []
     filled = filled_in(commit)
     if filled:
-        sentences.append(f"The answer fills {', '.join(_fills(commit, filled))}.")
+        sentences.append(say("form_fills", values=", ".join(_fills(commit, filled, say))))
     again = [str(op.key[2]) for op in commit.ops if op.verb == "delete" and len(op.key) > 2]
     if again:
-        sentences.append(f"To be asked again: {', '.join(again)}.")
+        sentences.append(say("form_again", names=", ".join(again)))
     if commit.facts.get("yielded"):
-        sentences.append("Nobody could read the answer; its words were handed on.")
+        sentences.append(say("form_yielded"))
     elif commit.decision is not None and not filled:
         sentences += [f"{rule.text.capitalize()}." for rule in commit.decision.conditions[:1]]
     elif _was_unreadable(commit) and not again:
-        sentences.append("The answer could not be read.")
+        sentences.append(say("form_unreadable"))
     if commit.asked is not None and commit.asked.kind == "model":
-        sentences.append("A model was asked what it says.")
+        sentences.append(say("form_asks_model"))
     return sentences
 
 
@@ -63,9 +64,9 @@ def _was_unreadable(commit: Commit) -> bool:
     return asked is not None and asked.kind == "user" and asked.name == done.name
 
 
-def _fills(commit: Commit, filled: Mapping[str, Any]) -> list[str]:
+def _fills(commit: Commit, filled: Mapping[str, Any], say: Wording) -> list[str]:
     values = {str(op.key[2]): op.value for op in commit.ops if len(op.key) == 3}
     return [
-        f"{name} = {brief(values.get(name))} ({quoted(str(how.get('words', '')))})"
+        f"{name} = {brief(values.get(name), say)} ({quoted(str(how.get('words', '')))})"
         for name, how in filled.items()
     ]

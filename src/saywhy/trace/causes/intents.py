@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from saywhy.chart.commit import Commit
 from saywhy.errors import CallerError, did_you_mean
+from saywhy.trace.phrases import ENGLISH, Wording
 from saywhy.trace.words import OWN, ROUTING, count, quoted
 from saywhy.values import Key, raw
 
@@ -124,18 +125,19 @@ def _taken(commit: Commit) -> tuple[str, ...]:
     return decision.selected or (decision.chosen,)
 
 
-def told(commit: Commit) -> str:
+def told(commit: Commit, say: Wording = ENGLISH) -> str:
     """What routing decided by a model, or by the user's choice, in a sentence; else nothing."""
     decision = commit.decision
     if decision is None or decision.default:
         return ""
     if decision.selected:
-        names = listed(list(decision.selected))
-        return f"{names} fit as well as each other: the user was asked which one is meant."
+        return say("fit_alike", flows=say.listed(decision.selected, MOST_SHOWN))
     if commit.answered is None or commit.answered.kind != "model":
         return ""
     number = len(commit.facts.get("considered") or ())
-    return f"The model chose {decision.chosen}" + (f" from {count(number, 'flow')}." * bool(number))
+    if not number:
+        return say("model_chose", flow=decision.chosen)
+    return say("model_chose_from", flow=decision.chosen, flows=say.count("flows", number))
 
 
 # ------------------------------------------------------------------ why not

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from saywhy.chart.commit import Commit
+from saywhy.trace.phrases import ENGLISH, Wording
 
-THEN: Final = {
-    "ask": "so it asked again",
-    "value": "so it went on with the value for silence",
-    "then": "so it went on with the steps for silence",
-    "end": "so every flow ended",
-}
+_FOR: Final = re.compile(r"nobody answered for (.+?)(?:, asked (\d+) times)?\Z")
+"""What the record says of a silence."""
 
 
 def silence_in(commit: Commit) -> Mapping[str, Any] | None:
@@ -26,15 +24,23 @@ def silence_text(silence: Mapping[str, Any]) -> str:
     return str(silence.get("text") or "nobody answered")
 
 
-def then_text(silence: Mapping[str, Any]) -> str:
-    """What the step did about it."""
-    return THEN.get(str(silence.get("then")), "so it went on")
+def told(silence: Mapping[str, Any], say: Wording) -> str:
+    """How long nobody answered, and what the step did about it, as a sentence."""
+    text, then = silence_text(silence), f"then_{silence.get('then')}"
+    found = _FOR.match(text)
+    if found is None:
+        heard = say("nobody_answered")
+    elif found[2]:
+        heard = say("nobody_answered_times", time=found[1], n=found[2])
+    else:
+        heard = say("nobody_answered_for", time=found[1])
+    return say("silence", silence=heard, then=say(then if say.has(then) else "then_on"))
 
 
-def due_text(commit: Commit) -> str:
+def due_text(commit: Commit, say: Wording = ENGLISH) -> str:
     """What became of a moment that came, where no step tells it; empty where one does."""
     due = commit.facts.get("due")
     kind = due.get("kind") if isinstance(due, Mapping) else ""
     if kind == "late":
-        return "A moment came that nothing waited for any more; nothing was done."
-    return "A moment came before its time; nothing was done." if kind == "early" else ""
+        return say("late")
+    return say("early") if kind == "early" else ""

@@ -22,8 +22,10 @@ from saywhy.trace.causes.decided import (
 )
 from saywhy.trace.causes.origin import PLUMBING, message_of, own_texts
 from saywhy.trace.causes.refusals import refusal_text, refusals
-from saywhy.trace.causes.silent import due_text, silence_in, silence_text, then_text
+from saywhy.trace.causes.silent import due_text, silence_in
+from saywhy.trace.causes.silent import told as silence_told
 from saywhy.trace.causes.wording import asked_of, evidence_of, failure_of, from_memory
+from saywhy.trace.phrases import ENGLISH
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import (
     CORRECTING,
@@ -129,7 +131,7 @@ def _ask(trace: Trace, commit: Commit) -> str:
         told += forms.told(commit)
     elif silence is not None:
         written = [op for op in _data(commit) if op.key[0] != "cargo"]
-        told.append(f"{_capital(silence_text(silence))}, {then_text(silence)}.")
+        told.append(silence_told(silence, ENGLISH))
         told += [f"The answer is taken to be {_writes(written)}."] if written else []
     elif commit.answered is not None and commit.answered.kind == "user":
         written = [op for op in _data(commit) if op.key[0] != "cargo"]
