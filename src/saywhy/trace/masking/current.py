@@ -1,7 +1,7 @@
 """Masking by what is known in the turn that runs, for those whom only a host knows.
 
-A recorder of models is handed to an engine as its model and knows of no conversation. What it is asked
-is asked inside a turn, and the turn knows what is sensitive in it.
+A recorder of models is handed to an engine as its model and knows of no conversation. What it is
+asked is asked inside a turn, and the turn knows what is sensitive in it.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from saywhy.chart.commit import Commit, Op
+from saywhy.chart.commit import Answered, Commit, Op
 from saywhy.trace.masking.declared import Declared, Spot
 from saywhy.trace.masking.texts import distinctive, given
 from saywhy.trace.masking.veil import (
@@ -59,6 +59,8 @@ class Taint:
         """What was found to be sensitive by the commit followed last, to be masked elsewhere."""
         self.shown: dict[str, str] = {}
         """Texts that were said → how they are to be shown."""
+        self._own = ""
+        """A sentence of the engine's in the commit that is followed: not a text to look for."""
         self.grown = 0
         """Grows with every place that was not known before."""
         self._keys: dict[Key, bool] = {}
@@ -142,7 +144,7 @@ class Taint:
 
     def follow(self, commit: Commit) -> Commit:
         """The commit without sensitive values; what it wrote of them is known from here on."""
-        self.texts = []
+        self.texts, self._own = [], ""
         for said in commit.secrets:
             if not isinstance(said, str) and self.shown.get(said[0]) != said[1]:
                 self.shown[said[0]] = said[1]
@@ -210,6 +212,8 @@ class Taint:
         clean = _NONE if is_declared or is_answer else self._clean(commit, reads)
         self._note_return(commit)
         changes: dict[str, Any] = {}
+        if commit.answered is not None and _is_refused(commit.answered):
+            self._own = commit.answered.error
         if commit.ops:
             changes["ops"] = tuple(
                 [self._op(op, commit, clean, declared=is_declared) for op in commit.ops]
@@ -221,7 +225,9 @@ class Taint:
         answered = commit.answered
         if answered is not None and answered.kind != "user":
             self._learn(answered.value, declared=is_declared)
-            changes["answered"] = veil_answered(answered, self.mark)
+            hidden = veil_answered(answered, self.mark)
+            error = self._sentence(answered.error, commit)
+            changes["answered"] = msgspec.structs.replace(hidden, error=error)
         changes["calls"] = tuple([self._call(call) for call in commit.calls])
         if commit.error:
             changes["error"] = self._sentence(commit.error, commit)
@@ -231,12 +237,17 @@ class Taint:
         return self._at_spots(msgspec.structs.replace(commit, **changes))
 
     def _facts(self, commit: Commit) -> dict[str, Any]:
+        facts = veil_facts(commit.facts, self.mark)
         for name in ("failure", "transaction"):
-            fact = commit.facts.get(name)
-            if isinstance(fact, Mapping):
-                for part in ("message", "failureReason"):
-                    self._sentence(str(fact.get(part) or ""), commit)  # pyright: ignore
-        return veil_facts(commit.facts, self.mark)
+            said = commit.facts.get(name)
+            if isinstance(said, Mapping):
+                told: dict[str, Any] = {
+                    part: self._sentence(str(said[part]), commit)  # pyright: ignore
+                    for part in ("message", "hint", "failureReason")
+                    if said.get(part)  # pyright: ignore[reportUnknownMemberType]
+                }
+                facts[name] = {**facts[name], **told}
+        return facts
 
     def _note_return(self, commit: Commit) -> None:
         """Whoever called the frame gets something sensitive back."""
@@ -328,7 +339,8 @@ class Taint:
         """An error or a warning. One of the engine's own puts values in quotes; what a tool or a
         function says may be made of anything, and is not kept at all."""
         answered = commit.answered
-        foreign = commit.calls or (answered is not None and answered.kind != "user")
+        others = answered is not None and answered.kind != "user" and not _is_refused(answered)
+        foreign = commit.calls or others
         if foreign:
             self._learn(text)
         shown = veil(text, self.mark) if foreign else _QUOTED.sub(f'"{self.mark}"', text)
@@ -339,7 +351,8 @@ class Taint:
 
     def _learn(self, value: Any, *, declared: bool = False) -> None:
         found = given(value) if declared else distinctive(value)
-        self.texts.extend(text for text in found if self.mark not in text)
+        own = self._own
+        self.texts.extend(text for text in found if self.mark not in text and text not in own)
 
     def _note_source(self, commit: Commit) -> None:
         """The words that a declared value was taken from are as sensitive as it is."""
@@ -421,6 +434,11 @@ def _found(value: Any, spot: Spot) -> Any:
     if not isinstance(inside, Mapping) or spot[0] not in inside:
         return None
     return _found(inside[spot[0]], spot[1:])  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _is_refused(answered: Answered) -> bool:
+    """Whether a call was never made, so that what is said of it is the engine's own sentence."""
+    return bool(answered.facts.get("refused")) and not answered.facts.get("attempts")
 
 
 def _meets(path: Spot, key: Key) -> bool:
