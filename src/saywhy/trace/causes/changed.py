@@ -24,6 +24,10 @@ from saywhy.trace.trace import Trace
 from saywhy.trace.words import OWN, brief, call_text, chosen_text, name_of, quoted, step_of_flow
 from saywhy.values import Key, raw
 
+RUN: Final = frozenset({"turnNumber", "runId", "conversationId", "strictCalls"})
+"""What a step hands to an agent's run besides its words."""
+ANSWERERS: Final = ("tool", "model", "function")
+"""Who answers what is asked of it: what a user says next is another message."""
 MOST_STEPS: Final = 20_000
 MOST_SHOWN: Final = 60
 
@@ -183,14 +187,30 @@ class _Slice:
     def _depends(self, commit: Commit) -> bool:
         if message_of(commit) == self._message and commit.kind != "receive":
             return True
-        if commit.frame in self._frames or commit.caller in self._commits:
+        called = (
+            commit.caller in self._commits and commit.flow not in OWN
+        )  # words come by themselves
+        if called or commit.frame in self._frames:
             self._frames.add(commit.frame)
+            return True
+        if self._answers_what_depends(commit):
             return True
         if any(touches(key, known) for key in data_reads(commit) for known in self._keys):
             return True
+        if commit.answered is not None and commit.answered.kind != "user":
+            asked = self.trace.newest(commit.frame, commit.node, commit.seq)
+            if asked is not None and asked.seq in self._commits:
+                return True
         node = self.trace.node_of(commit)
         under = node.under if node is not None else ()
         return any((commit.frame, governor) in self._decided for governor in under)
+
+    def _answers_what_depends(self, commit: Commit) -> bool:
+        """Whether a tool, say, answered here what was asked because of the message."""
+        asked = causes.asked_of(self.trace, commit)
+        if asked is None or asked.seq not in self._commits:
+            return False
+        return asked.asked is not None and asked.asked.kind in ANSWERERS
 
     def _free(self, commit: Commit) -> None:
         """What a step that does not depend on the message writes as a whole is free of it."""
@@ -211,20 +231,24 @@ class _Slice:
                 self._add("flow", f"{name} was started", f"flow:{name}", commit)
             return
         own = own_of(trace, commit)
-        step = step_of_flow(commit, trace.node_of(commit))
-        if commit.decision is not None and not own:
+        node = trace.node_of(commit)
+        step = step_of_flow(commit, node)
+        told = node is not None  # else nobody can tell what keeps a loop going from what matters
+        if commit.decision is not None and not own and told:
             chosen = chosen_text(commit.decision)
             self._add("decision", f"{step} chose {chosen}", decision_ref(trace, commit), commit)
         asked = commit.asked
         if asked is not None and asked.kind == "tool":
             ref = f"tool:{asked.name}"
             self._add("call", f"{call_text(asked.name, asked.args)} was called", ref, commit)
-        for op in commit.ops:
+        for op in commit.ops if told else ():
             scope, *path = op.key
-            if scope in ("session", "turn", "input") or not path or str(path[0]) in own:
+            if not path or str(path[0]) in own or _is_bookkeeping(commit, str(scope), str(path[0])):
                 continue
             name = name_of(op.key)
-            if op.verb == "delete":
+            if commit.answered is not None and commit.kind.startswith("carried:"):
+                sentence = f"tool {commit.answered.name} gave {brief(op.value)}"
+            elif op.verb == "delete":
                 sentence = f"{name} was deleted by {step}"
             else:
                 sentence = f"{name} = {brief(op.value)}, by {step}"
@@ -235,6 +259,13 @@ class _Slice:
         change = Change(kind, sentence, ref, commit.seq, commit.turn, **more)
         if change not in self.changes[-8:]:
             self.changes.append(change)
+
+
+def _is_bookkeeping(commit: Commit, scope: str, name: str) -> bool:
+    """Whether a value only keeps the conversation, or the run of an agent, going."""
+    if scope in ("session", "turn", "input") or scope.startswith("agent:"):
+        return True
+    return "agent" in commit.facts and name in RUN
 
 
 __all__ = ["Change", "Changed", "what_changed"]
