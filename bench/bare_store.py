@@ -15,6 +15,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
+from saywhy.stores.audit import new_chain, next_link, start_digest
 from saywhy.stores.migrations import migrate
 
 Rows = list[tuple[int, bytes]]
@@ -47,11 +48,16 @@ SELECT max(attempt) FROM step WHERE turn_key = ? AND seq = ? AND fence <= ?)"""
 END = f"""UPDATE session SET fence = fence + 1, version = version + 1, done_no = ?,
 owner = NULL, ended_no = ?, lease_until = (SELECT {NOW} FROM turn
 WHERE turn.session_key = session.session_key AND turn_no > ? AND status = 'queued' LIMIT 1)
-WHERE id = ? AND fence = ? AND version = ? RETURNING session_key"""
+WHERE id = ? AND fence = ? AND version = ? RETURNING session_key, (
+SELECT link FROM turn WHERE turn.session_key = session.session_key AND turn_no = ?)"""
 SAVE_DOCUMENT = """INSERT INTO document (session_key, doc) VALUES (?, ?)
 ON CONFLICT (session_key) DO UPDATE SET doc = excluded.doc"""
 END_TURN = f"""UPDATE turn SET status = 'done', reply = ?, error = NULL, ended = {NOW},
-salt = iif(?, NULL, salt), input = iif(?, NULL, input) WHERE turn_key = ?"""
+salt = iif(?, NULL, salt), input = iif(?, NULL, input), message_rows = ?, commit_rows = ?,
+link_salt = ?, content = ?, link = ? WHERE turn_key = ?"""
+COMMITS = 'SELECT seq, doc FROM "commit" WHERE id >= ? AND id < ? ORDER BY id'
+ADD_CHAIN = """INSERT INTO audit_chain (chain_id, session_key, first, owner, salt, anchored)
+VALUES (?, ?, ?, ?, ?, 0)"""
 DROP_CURSOR = "DELETE FROM cursor WHERE session_key = ?"
 BLANK = """UPDATE step SET args = NULL, result = NULL, blanked = 1,
 status = CASE status WHEN 'asked' THEN 'unknown' ELSE status END WHERE turn_key = ?"""
@@ -182,12 +188,19 @@ def _finish(
     before: bytes,
 ) -> None:
     own, last = turn.turn_key, turn.turn_no
-    end = (last, last, last, turn.session_id, turn.fence, turn.version)
-    key = db.execute(END, end).fetchall()[0][0]
+    end = (last, last, last, turn.session_id, turn.fence, turn.version, last - 1)
+    key, behind = db.execute(END, end).fetchall()[0]
     db.execute(SAVE_DOCUMENT, (key, doc))
-    db.execute(END_TURN, (reply, 1, 1, own))
     db.execute(DROP_CURSOR, (key,))
     db.execute(ANSWER, (before, own, 2, own, 2, turn.fence))
     db.execute(BLANK, (own,))
     db.executemany(ADD_MESSAGE, [((key << 32) + number, last, row) for number, row in messages])
     db.executemany(ADD_COMMIT, [((own << 32) + number, row) for number, row in commits])
+    if behind is None:
+        chain = new_chain(turn.session_id, "ann", last)
+        db.execute(ADD_CHAIN, (chain.chain_id, key, last, chain.owner, chain.salt))
+        behind = start_digest(chain.chain_id, last, chain.owner)
+    whole = db.execute(COMMITS, (own << 32, (own + 1) << 32)).fetchall()
+    link = next_link(behind, last, "done", messages, whole)
+    linked = (link.messages, link.commits, link.salt, link.content, link.digest)
+    db.execute(END_TURN, (reply, 1, 1, *linked, own))

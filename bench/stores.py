@@ -142,6 +142,7 @@ async def compare(folder: Path, conversations: int) -> list[Figure]:
 def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:
     """What a store's file holds, without times, salts and what is made from them."""
     passing = {"accepted", "ended", "started", "finished", "args_hash", "salt", "turn_key"}
+    passing |= {"link_salt", "content", "link", "chain_id", "chain_key", "owner", "session_key"}
     found: dict[str, list[tuple[object, ...]]] = {}
     with closing(sqlite3.connect(path)) as db:
         for (table,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'"):
