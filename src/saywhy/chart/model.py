@@ -140,6 +140,21 @@ class Charts:
         """Make an older version known, for frames that still run on it."""
         self._by_digest.setdefault(chart.digest, chart)
 
+    def put(self, chart: Chart) -> None:
+        """Have `chart` in place of the one with the same digest."""
+        self._by_digest[chart.digest] = chart
+        for name in (chart.id, chart.name):
+            newest = self._newest.get(name)
+            if newest is not None and newest.digest == chart.digest:
+                self._newest[name] = chart
+
+    def copy(self) -> Charts:
+        """The same charts, for somebody who makes others the newest."""
+        made = Charts()
+        made._by_digest.update(self._by_digest)
+        made._newest.update(self._newest)
+        return made
+
     def find(self, name: str) -> Chart | None:
         """The chart with this digest, else the newest with this id or name."""
         return self._by_digest.get(name) or self._newest.get(name)

@@ -225,3 +225,23 @@ async def test_steps_that_only_stand_elsewhere_are_the_same() -> None:
     found = (await engine.replay(session, flows=[moved])).difference
     assert found is not None
     assert "CASE check" in found.why
+
+
+async def test_flows_are_those_of_then() -> None:
+    """A conversation that two versions of a flow took part in runs on both, each in its turns."""
+    store = MemoryStore()
+    before = flow_of(ask("x", "Old?"), say("end", "old {{x}}"))
+    after = flow_of(ask("x", "New?"), say("end", "new {{x}}"))
+    said: list[str | None] = []
+    for flow, texts in ((before, ("Pay",)), (after, ("1", "Pay", "2"))):
+        async with engine_of(Outside(), [flow], store=store) as engine:
+            said += [(await engine.take_turn("c1", text)).response for text in texts]
+    assert said == ["Old?", "old 1", "New?", "new 2"]
+    async with engine_of(Outside(), [after], store=store) as engine:
+        found = await engine.replay("c1")
+        newest = engine.charts.find("pay")
+        changed = await engine.replay("c1", flows=[after])
+        assert engine.charts.find("pay") is newest
+    assert found.same, found.text()
+    assert changed.difference is not None
+    assert changed.difference.turn == 1

@@ -9,6 +9,7 @@ import pytest
 from saywhy import Agent, LLMInstruction, MemoryStore, ScriptedModel, define_tool
 from saywhy.errors import CallerError
 from saywhy.runtime.engine import Engine
+from saywhy.runtime.session import Session
 from tests.runtime.replay.conftest import Outside, ask, engine_of, flow_of, say
 
 SCRIPT = [
@@ -97,3 +98,44 @@ async def test_a_turn_that_is_not_on_record() -> None:
         with pytest.raises(CallerError, match="turn 9 is not on record") as raised:
             await engine.counterfactual("c1", "message:1", turn=9)
     assert raised.value.hint == "turns 1 to 2 are"
+
+
+async def _held(engine: Engine) -> Session:
+    """The stored conversation as a host would hold it, with its whole record."""
+    session, trace = await engine.session("c1"), await engine.trace("c1")
+    assert session is not None
+    session.commits, session.messages = list(trace), trace.messages()
+    session.charts = trace.charts
+    return session
+
+
+async def test_an_agent_that_is_not_here() -> None:
+    """Nothing is claimed of its conversations; one with other tools gives a difference."""
+    outside = Outside()
+    async with desk(outside) as engine:
+        await said(engine, "Pay", "a lamp")
+        store = engine.store
+        assert store is not None
+        other = engine_of(outside, [FLOW], agents=[Agent(ScriptedModel([]), name="clerk")])
+        changed = await other.replay(await _held(engine))
+        again = engine_of(outside, [FLOW], store=store, validate_on_init=False)
+        found = await again.replay("c1")
+        without = await again.counterfactual("c1", "message:1")
+    assert changed.difference is not None
+    assert changed.difference.cause == "unexplained"
+    assert found.outcome == "not replayable"
+    assert "of clerk is needed and is not here" in found.text()
+    assert not without.certain
+
+
+async def test_an_engine_that_does_something_else_is_not_sure() -> None:
+    """With other globals not even the turn as it was comes out the same, and that is told."""
+    flow = flow_of(ask("x", "?"), say("e", "{{bank}} {{x}}"))
+    engine = engine_of(Outside(), [flow], globals={"bank": "Post"})
+    session = engine.init_session("ann", "c1")
+    for text in ("Pay", "1"):
+        session = await engine.update_activity(text, session)
+    other = engine_of(Outside(), [flow], globals={"bank": "Bank"})
+    found = await other.counterfactual(session, "message:1")
+    assert not found.certain
+    assert "not as on record here" in found.text()

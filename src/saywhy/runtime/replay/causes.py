@@ -75,8 +75,8 @@ class Causes:
             return "flow", told
         return (
             "unexplained",
-            "what it depends on is not on record: options, functions or texts of the engine "
-            "are not those it was recorded with",
+            "what it depends on is not on record: agents, globals, options or texts of the "
+            "engine are not those it was recorded with",
         )
 
     def _flow_change(self, one: Commit | None, other: Commit | None) -> str:

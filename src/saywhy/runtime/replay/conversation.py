@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from typing import Any
 
 from saywhy.chart.commit import Commit
 from saywhy.chart.failure import failure_text
 from saywhy.chart.outcome import Need
+from saywhy.chart.stages import KIND as STAGES
 from saywhy.expr.javascript import FunctionAnswer
 from saywhy.flows.model import Library
 from saywhy.flows.world import World
@@ -39,15 +41,21 @@ class Begun:
         session: Session,
         library: Library | None = None,
         lesser: Callable[[World], World] | None = None,
+        agents: Collection[str] | None = None,
     ) -> None:
+        """`agents` are the charts that agents of the engine run as, by their digests."""
         self.trace = trace
         self.policy = policy
+        self._agents = agents
         self.tape = Tape(trace)
         self.masked = MaskedReads()
         self.tape.heard = self.masked.take_call
+        self._is_as_it_was = library is None
         world = machinery.world
         if library is not None:
             world = on_flows(world, library)
+        else:  # which versions are the newest changes from turn to turn, but not in the engine
+            world = replace(world, charts=world.charts.copy())
         if lesser is not None:
             world = lesser(world)
         self.world = world
@@ -62,6 +70,35 @@ class Begun:
     def next_seq(self) -> int:
         """The number of the commit being made."""
         return self.running.state.seq + 1
+
+    def _open_as_then(self, turn: RecordedTurn) -> None:
+        """Flows that the turn opened are opened in the version they had."""
+        charts = self.world.charts
+        for commit in turn.commits:
+            chart = charts.version(str(commit.facts.get("digest", "")))
+            if chart is not None and charts.find(chart.id) is not chart:
+                charts.add(chart)
+
+    def absent(self) -> Iterator[Gap]:
+        """Agents that took part and are not here, or not as they were."""
+        seen: set[str] = set()
+        for commit in self.trace:
+            if commit.chart in seen:
+                continue
+            seen.add(commit.chart)
+            chart = self.world.charts.version(commit.chart) or self.trace.charts.version(
+                commit.chart
+            )
+            if chart is None:
+                what = f"version {commit.chart} of {commit.flow}"
+                yield Gap(commit.turn, commit.seq, what, "not here, neither stored nor as an agent")
+                return
+            if chart.kind != STAGES:
+                continue
+            if self._agents is not None and commit.chart not in self._agents:
+                what = f"the agent behind {chart.id}"
+                yield Gap(commit.turn, commit.seq, what, "not here, or not as it was")
+                return
 
     def on_missing(self, tell: Callable[[str, Any], NotOnRecord]) -> None:
         """Have `tell` say what becomes of a function that was never called this way."""
@@ -82,6 +119,8 @@ class Begun:
     ) -> ReplayRun:
         """Run one turn."""
         self.tape.begin(turn.number)
+        if self._is_as_it_was:
+            self._open_as_then(turn)
         own = self.running = session or self.session
         run = ReplayRun(self.machinery, own, self.tape, self.policy, self.masked, asks)
         for what, why in marks_of(turn):
@@ -132,6 +171,9 @@ async def replay(begun: Begun, *, turns: int | None = None, changed: bool = Fals
     gaps: list[Gap] = []
     if trace.first > 1:
         gaps.append(Gap(trace.newest_turn, 0, f"commits 1 to {trace.first - 1}", "not on record"))
+        return _result(begun, 0, 0, None, gaps, comparison)
+    gaps += begun.absent()
+    if gaps:
         return _result(begun, 0, 0, None, gaps, comparison)
     for turn in recorded_turns(trace):
         if turns is not None and number >= turns:

@@ -60,7 +60,8 @@ class WhatIf:
             known = f"turns {turns[0].number} to {turns[-1].number}" if turns else "no turns"
             raise CallerError(f"turn {removal.turn} is not on record", hint=f"{known} are")
         session = self.begun.session
-        for turn in before:
+        self.gaps += self.begun.absent()
+        for turn in before if not self.gaps else ():
             if not await self._as_it_was(turn, session):
                 break
         twin = session.copy()
@@ -69,6 +70,8 @@ class WhatIf:
         if not self.gaps:
             for turn in since:
                 was = await self.begun.take(turn, session, self.baseline)
+                if not self.begun.masked.gaps:
+                    self._is_as_recorded(turn, was)
                 last = await self._without(turn, twin, was) or last
         return self._result(was, last)
 
@@ -77,9 +80,20 @@ class WhatIf:
             self.gaps.append(Gap(turn.number, 0, "the turn", NO_BEGINNING))
             return False
         run = await self.begun.take(turn, session)
+        return self._is_as_recorded(turn, run)
+
+    def _is_as_recorded(self, turn: RecordedTurn, run: ReplayRun) -> bool:
+        """Whether a turn gave its record once more: else nothing that follows would be sure."""
         if run.stopped is not None:
             self.gaps.append(Gap(turn.number, run.seq, run.stopped.name, "not on record"))
             return False
+        pairs = zip(turn.commits, run.recorder.kept, strict=False)
+        for one, other in pairs:
+            found = self._comparison.first(one, other)
+            if found is not None:
+                what = f"{found.field} of commit {one.seq}"
+                self.gaps.append(Gap(turn.number, one.seq, what, "not as on record here"))
+                return False
         return True
 
     async def _without(self, turn: RecordedTurn, twin: Session, was: ReplayRun) -> ReplayRun | None:

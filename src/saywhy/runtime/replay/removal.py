@@ -21,7 +21,7 @@ import msgspec
 from saywhy.agent.slots.composed import RECORDS
 from saywhy.agent.slots.record import INJECTED
 from saywhy.chart.commit import Commit
-from saywhy.chart.model import Chart, Charts
+from saywhy.chart.model import Chart
 from saywhy.chart.outcome import Answer
 from saywhy.errors import CallerError, did_you_mean
 from saywhy.flows.world import World
@@ -186,7 +186,10 @@ class Removal:
             return replace(world, globals=FrozenDict(kept))
         if self.kind == "default":
             self.applied = True
-            return replace(world, charts=Charts(map(self._chart, world.charts)))
+            charts = world.charts.copy()
+            for chart in world.charts:
+                charts.put(self._chart(chart))
+            return replace(world, charts=charts)
         return world
 
     def _chart(self, chart: Chart) -> Chart:

@@ -6,12 +6,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from saywhy.chart.model import Charts
 from saywhy.errors import CallerError, UnknownSession
 from saywhy.flows.model import Library
 from saywhy.flows.world import World
 from saywhy.runtime.agents.hosted import Hosted
 from saywhy.runtime.conversations import Conversations
+from saywhy.runtime.held import know_chart
 from saywhy.runtime.machinery import Machinery
 from saywhy.runtime.replay.setting import options_in, setting_of
 from saywhy.runtime.session import Session
@@ -104,8 +104,13 @@ class Replaying:
         from saywhy.runtime.replay.conversation import Begun
 
         trace = await self.trace(of)
+        if isinstance(of, str):  # flows as they were are in the store alone
+            for digest in {commit.chart for commit in trace}:
+                await know_chart(self._machinery, self._stored.store, digest)
         library = None if flows is None else load_definitions(flows, None)
-        begun = Begun(self._machinery, self._policy, trace, await self._first(of, trace), library)
+        first = await self._first(of, trace)
+        agents = frozenset(chart.digest for chart in self._hosted.charts)
+        begun = Begun(self._machinery, self._policy, trace, first, library, agents=agents)
         begun.session.charts = begun.world.charts
         return begun
 
@@ -132,7 +137,7 @@ def newest_reply(trace: Trace) -> int:
 
 def with_agents(hosted: Hosted, world: World) -> World:
     """The world with other agents in place of those of the same names."""
-    charts = Charts(world.charts)
+    charts = world.charts.copy()
     for chart in hosted.charts:
         charts.add(chart)
     return replace(world, charts=charts, agents=hosted.names)

@@ -67,7 +67,8 @@ class Counterfactual(msgspec.Struct, frozen=True):
             lines.append(f"  it fails: {self.error}")
         lines += [f"  {call}; it was not made" for call in self.would_call]
         if self.asked:
-            lines.append(f"  the model was asked {self.asked} times")
+            often = "once" if self.asked == 1 else f"{self.asked} times"
+            lines.append(f"  the model was asked {often}")
         lines += [
             f"  assumed: {one} as on record, though something else was asked"
             for one in self.assumed
