@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 from saywhy.cli.output import out
+from saywhy.errors import CallerError
 
 if TYPE_CHECKING:
     from saywhy.runtime.replay.whatif import Counterfactual
+
+
+OF_AGENTS: Final = ("instruction:", "tool:", "memory:", "retrieval:")
+"""Names of what agents have, of which the record has only what came of it."""
 
 
 class Asked(TypedDict, total=False):
@@ -61,6 +66,11 @@ async def counterfactual(
         found = await find_session(engines.store, session)
         engine = await engines.of(found.session_id)
         return await engine.counterfactual(found.session_id, without, turn=turn, model=asked)
+    except CallerError as error:
+        if given.get("agents") is None and without.startswith(OF_AGENTS) and not error.hint:
+            hint = "a store does not keep agents: hand them over with --agents FILE.py:NAME"
+            raise CallerError(str(error), hint=hint) from error
+        raise
     finally:
         await engines.close()
 

@@ -1,0 +1,72 @@
+"""`saywhy why --without`: what is missing to answer is named, with what to hand over."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+RETURNS = Path(__file__).parents[2] / "examples" / "returns"
+AGENTS = ("--agents", "returns/desk.py:agents")
+MODEL = ("--model", "scripted:returns/model.json")
+
+
+def saywhy(folder: Path, *arguments: str, given: str = "") -> tuple[int, str]:
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("saywhy")), *arguments],
+        cwd=folder,
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def talked(tmp_path: Path) -> Path:
+    """A folder with a conversation in which an instruction made the reply."""
+    shutil.copytree(RETURNS, tmp_path / "returns")
+    flows = tmp_path / "returns" / "returns.flows.json"
+    flows.write_text(flows.read_text("utf-8").replace("order.delivered", "order.ordered"), "utf-8")
+    files = ("returns/returns.flows.json", "returns/returns.tools.json")
+    functions = ("--functions", "returns.functions:FUNCTIONS")
+    code, told = saywhy(
+        tmp_path,
+        *("chat", *files, *functions, *AGENTS, *MODEL, "--session", "ann", "--no-guidance"),
+        given="Return\n17\n",
+    )
+    assert code == 0
+    assert "I am sorry, it cannot go back: the 14 days are over." in told
+    return tmp_path
+
+
+def test_the_reply_without_an_instruction(talked: Path) -> None:
+    """With the agents and a model at hand, both replies are shown."""
+    code, told = saywhy(talked, "why", "--without", "instruction:too-late", *AGENTS, *MODEL)
+    assert code == 0
+    assert told.splitlines()[0] == "without instruction:too-late, turn 2: another reply"
+    assert "Let me ask a colleague" in told
+    assert told.splitlines()[-1] == "  the model was asked once"
+
+
+def test_agents_that_are_missing(talked: Path) -> None:
+    """An instruction stands in no store, so who forgot the agents is told to hand them over."""
+    code, told = saywhy(talked, "why", "--without", "instruction:too-late")
+    assert code == 2
+    assert 'no agent has instruction "too-late"' in told
+    assert "a store does not keep agents: hand them over with --agents FILE.py:NAME" in told
+
+
+def test_as_data(talked: Path) -> None:
+    """`--json` gives the same for programs."""
+    args = ("why", "--without", "tool_result:9", *AGENTS, *MODEL, "--json")
+    code, told = saywhy(talked, *args)
+    data = json.loads(told)
+    assert code == 0
+    assert data["without"] == "tool_result:9"
