@@ -5,8 +5,9 @@
     python -m bench.why --misses        only the faults that were not found, with what stood there
 
 For each fault: whether its true cause is in the chain, its place in `Chain.ranked`, how many causes
-the chain has, and whether the reply changes as it should when the cause is removed. Half of the
-faults are there to tune the ranking by; the other half says how well it does on what it never saw.
+the chain has, and whether the reply changes as it should when the cause is removed. The faults of
+`tuning` are there to tune the ranking by, those of `held` say how well it does on what it never
+saw.
 """
 
 from __future__ import annotations

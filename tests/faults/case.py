@@ -21,6 +21,8 @@ KINDS = (
     *("old-tool-data", "twin-descriptions", "instruction-too-early", "suppressed-safety"),
     *("memory-of-another-topic", "truncated-context", "ignored-correction", "wrong-language"),
 )
+FILES = ("", ".tuning")
+"""Each kind has cases in two halves, and a file of further ones to tune by."""
 APPLICATION = (
     *("flows", "tools", "functions", "globals", "cargo", "language", "messages", "engine"),
     *("model", "agents", "fallback_agent", "alone", "turns"),
@@ -76,21 +78,17 @@ class Case:
 @cache
 def all_cases() -> tuple[Case, ...]:
     """Every case, by kind."""
-    return tuple(case for kind in KINDS if _file(kind).exists() for case in cases_of(kind))
+    return tuple(case for kind in KINDS for which in FILES for case in cases_of(kind, which))
 
 
-def cases_of(kind: str) -> Iterator[Case]:
-    """The cases of one file."""
-    file = _file(kind)
+def cases_of(kind: str, which: str) -> Iterator[Case]:
+    """The cases of one file: those in two halves, or with `.tuning` the further ones."""
+    file = FOLDER / f"{kind}{which}.yaml"
     document = read_document(file.read_text(encoding="utf-8"), str(file))
     if document.problems:
         raise AssertionError(f"{file.name}: {document.problems[0]}")
     for item in document.value:
         yield case_of(item, kind)
-
-
-def _file(kind: str) -> Path:
-    return FOLDER / f"{kind}.yaml"
 
 
 def case_of(item: Mapping[str, Any], kind: str) -> Case:

@@ -1,6 +1,6 @@
 """Promise: of a wrong sentence the chain holds the true cause, and ranks it among the first.
 
-The cases were written before the ranking was tuned, and half of them are not looked at for tuning.
+The cases that are held back were written before the ranking was tuned, and nobody tunes by them.
 `make bench-why` prints the same figures case by case.
 """
 
