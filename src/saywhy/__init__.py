@@ -258,7 +258,7 @@ if TYPE_CHECKING:
     from saywhy.tools.function_tool import tool
     from saywhy.tools.http.settings import HttpSettings
     from saywhy.tools.tool_result import ToolResult
-    from saywhy.trace.causes.why import Reply, Variable, why
+    from saywhy.trace.causes.why import Argument, Decided, Failure, Missing, Reply, Variable, why
     from saywhy.trace.export.otel import OpenTelemetry
     from saywhy.trace.export.spans import Span, spans_of
     from saywhy.trace.masking.current import masked_record
@@ -288,6 +288,7 @@ __all__ = [
     "AnthropicModel",
     "ApprovalExpired",
     "ApprovalMismatch",
+    "Argument",
     "Ask",
     "BranchResult",
     "Budget",
@@ -311,12 +312,14 @@ __all__ = [
     "CostRecorder",
     "Counterfactual",
     "DamagedSession",
+    "Decided",
     "DefinitionError",
     "Delegated",
     "Document",
     "Engine",
     "ErrorEvent",
     "ExplainRecorder",
+    "Failure",
     "FlowExecutionError",
     "FollowUpBinding",
     "FollowUpOffering",
@@ -352,6 +355,7 @@ __all__ = [
     "Loop",
     "LoopResult",
     "MemoryStore",
+    "Missing",
     "ModelError",
     "ModelFailed",
     "ModelReply",
@@ -545,6 +549,7 @@ _HOMES = {
     "AgentResult": "saywhy.runtime.agents.result",
     "AgentTool": "saywhy.agent.tools",
     "AnthropicModel": "saywhy.models.anthropic",
+    "Argument": "saywhy.trace.causes.why",
     "Ask": "saywhy.models.provider",
     "BranchResult": "saywhy.agent.runners.parallel",
     "Budget": "saywhy.models.resilience.budget",
@@ -564,11 +569,13 @@ _HOMES = {
     "ConversationChanged": "saywhy.stores.chat_memory",
     "CostRecorder": "saywhy.agent.recorders.costs",
     "Counterfactual": "saywhy.runtime.replay.whatif",
+    "Decided": "saywhy.trace.causes.why",
     "Delegated": "saywhy.agent.runners.swarm",
     "Document": "saywhy.stores.retriever",
     "Engine": "saywhy.runtime.engine",
     "ErrorEvent": "saywhy.agent.events",
     "ExplainRecorder": "saywhy.agent.recorders.explains",
+    "Failure": "saywhy.trace.causes.why",
     "FollowUpBinding": "saywhy.agent.instructions.follow_up",
     "FollowUpOffering": "saywhy.agent.instructions.recorder",
     "FollowUpRecorder": "saywhy.agent.recorders.follow_ups",
@@ -603,6 +610,7 @@ _HOMES = {
     "Loop": "saywhy.runtime.agents.repeat",
     "LoopResult": "saywhy.runtime.agents.repeat",
     "MemoryStore": "saywhy.stores.memory",
+    "Missing": "saywhy.trace.causes.why",
     "ModelFailed": "saywhy.flows.modelled",
     "ModelReply": "saywhy.models.provider",
     "OpenAIModel": "saywhy.models.openai",

@@ -38,9 +38,11 @@ def _meta(flow: Flow) -> dict[str, Any]:
     }
     corrections = {"corrections": settings_of(flow)} if takes_corrections(flow) else {}
     limit = {"inactivity": flow.raw["inactivity"]} if "inactivity" in flow.raw else {}
+    about = {"description": flow.description} if flow.description else {}
     return {
         **limit,
         **corrections,
+        **about,
         "version": flow.version,
         "scope": flow.scope,
         "interruptable": flow.interruptable,

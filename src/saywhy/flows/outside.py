@@ -16,7 +16,15 @@ from saywhy.chart.outcome import Answer, Need
 from saywhy.chart.scope import Scope
 from saywhy.errors import FlowExecutionError
 from saywhy.flows.forms import record as forms
-from saywhy.flows.speech import deliver, drop_tentative, here, joined, language_of, take_queue
+from saywhy.flows.speech import (
+    deliver,
+    drop_tentative,
+    here,
+    joined,
+    language_of,
+    say_phrase,
+    take_queue,
+)
 from saywhy.flows.world import World
 from saywhy.tools.approval import DAY_MS, digest_of
 from saywhy.tools.tool import Tool
@@ -126,7 +134,7 @@ def tell_waiting(world: World, scope: Scope, record: Mapping[str, Any]) -> None:
 
 
 def _tell(world: World, scope: Scope, phrase: str, tool: str) -> None:
-    text = world.phrases.say(phrase, language_of(world, scope), toolName=tool)
+    text = say_phrase(world, scope, phrase, language_of(world, scope), toolName=tool)
     drop_tentative(scope)
     scope.keep("question", None)
     deliver(scope, joined(take_queue(scope), here(scope, text) if text.strip() else []))

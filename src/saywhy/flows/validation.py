@@ -28,6 +28,7 @@ from saywhy.flows.speech import (
     joined,
     language_of,
     localized,
+    say_phrase,
     take_queue,
 )
 from saywhy.flows.world import World
@@ -68,7 +69,7 @@ def reask(world: World, node: Node, scope: Scope, problem: Problem) -> Outcome:
         text = f"the input is still not right after {rounds} tries: {problem.message}"
         return failures.after_error(world, node, scope, FlowExecutionError(text))
     scope.keep("rounds", rounds + 1)
-    please = world.phrases.say("invalid_input", language_of(world, scope))
+    please = say_phrase(world, scope, "invalid_input", language_of(world, scope))
     text = f"❌ {problem.message}\n\n{please}"
     drop_tentative(scope)
     deliver(scope, joined(take_queue(scope), here(scope, text)))

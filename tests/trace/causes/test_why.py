@@ -402,7 +402,7 @@ def test_missing_messages_and_charts(payment: Any) -> None:
     assert chain.target.sentence == '"Your payment of 80 to Ann is done." (turn 3)'
     assert "message 3 is not part of this record" in chain.marks
     bare = why(Trace(payment.commits, (), payment.messages))
-    assert "the flow it ran on is not part of this record" in bare.marks
+    assert "the flow or agent itself is not in this record, only what it did" in bare.marks
     assert bare.text().count("the flow it ran on") == len(
         {one.flow for one in bare.causes if one.marks}
     )

@@ -24,7 +24,16 @@ from saywhy.flows.corrections.log import key_of
 from saywhy.flows.corrections.recording import CORRECTED
 from saywhy.flows.corrections.rewind import Correction, Rewound, rewound
 from saywhy.flows.private import note_private
-from saywhy.flows.speech import GAP, deliver, here, joined, language_of, queue_text, take_queue
+from saywhy.flows.speech import (
+    GAP,
+    deliver,
+    here,
+    joined,
+    language_of,
+    queue_text,
+    say_phrase,
+    take_queue,
+)
 from saywhy.flows.world import World
 from saywhy.values import raw, seal
 
@@ -167,7 +176,9 @@ class Steps(msgspec.Struct, frozen=True, eq=False):
 
     def _tell(self, scope: Scope, phrase: str) -> None:
         queue_text(
-            self.world, scope, self.world.phrases.say(phrase, language_of(self.world, scope))
+            self.world,
+            scope,
+            say_phrase(self.world, scope, phrase, language_of(self.world, scope)),
         )
 
 

@@ -18,7 +18,7 @@ from saywhy.flows import answers
 from saywhy.flows.corrections import recording
 from saywhy.flows.corrections.entries import ENDED, Entry, Read, Root
 from saywhy.flows.corrections.log import Log, owner_of, path_of, same_at, value_written
-from saywhy.flows.speech import language_of, queue_text
+from saywhy.flows.speech import language_of, queue_text, say_phrase
 from saywhy.flows.validation import first_problem, reask
 from saywhy.flows.world import World
 from saywhy.values import UNDEFINED
@@ -199,8 +199,8 @@ def _changed(world: World, scope: Scope, recall: Recall, found: Entry) -> Outcom
         recall.log.retire(recall.parts(found))
         recall.log.save(scope, owner_of(scope.cursor, scope.frame))
         return None
-    told = world.phrases.say(
-        "correction_kept", language_of(world, scope), toolName=found.effect.tool
+    told = say_phrase(
+        world, scope, "correction_kept", language_of(world, scope), toolName=found.effect.tool
     )
     queue_text(world, scope, told)
     scope.warn(

@@ -25,7 +25,7 @@ from saywhy.flows.corrections.plan import plan
 from saywhy.flows.corrections.rewind import Correction
 from saywhy.flows.corrections.said import Answered, Said
 from saywhy.flows.modelled import ask_model
-from saywhy.flows.speech import GAP, deliver, here, language_of
+from saywhy.flows.speech import GAP, deliver, here, language_of, say_phrase
 from saywhy.flows.starting import words
 from saywhy.flows.world import World
 from saywhy.values import UNDEFINED, freeze, raw
@@ -131,7 +131,8 @@ class Corrector(msgspec.Struct, frozen=True, eq=False):
         """Say that it cannot be made, and why for whoever reads the record."""
         scope.facts["refused"] = why
         scope.warn(f"a correction was not made: {why}")
-        return self._stay(scope, self.world.phrases.say(phrase, language_of(self.world, scope)))
+        language = language_of(self.world, scope)
+        return self._stay(scope, say_phrase(self.world, scope, phrase, language))
 
     def _stay(self, scope: Scope, text: str) -> Outcome:
         """Tell the user, and ask the open question once more. Nothing has changed."""

@@ -15,7 +15,7 @@ from saywhy.flows.evaluate import say_text
 from saywhy.flows.forms import record
 from saywhy.flows.forms.model import Form, Input
 from saywhy.flows.forms.values import shown_value
-from saywhy.flows.speech import localized, prompt_of, say_more
+from saywhy.flows.speech import localized, prompt_of, say_more, say_phrase
 from saywhy.flows.world import World
 from saywhy.values import FrozenDict
 
@@ -31,7 +31,7 @@ class Talk(msgspec.Struct, frozen=True):
 
     def phrase(self, name: str, **values: Any) -> str:
         """One of the library's own sentences."""
-        return self.world.phrases.say(name, self.language, **values)
+        return say_phrase(self.world, self.scope, name, self.language, **values)
 
     def text(self, raw: Mapping[str, Any], key: str) -> str:
         """A text of the author's, filled in; empty where there is none."""

@@ -30,6 +30,7 @@ def array(config: Mapping[str, Any], read: Step, item: Step | None, fallback: Co
     def step(run: Run, data: Any) -> Any:
         items = raw(read(run, data))
         if not isinstance(items, list):
+            run.fell_back(str(config.get("source") or config.get("path") or "the list"))
             return fallback(run)
         run.take(len(items))
         if holds is not None:

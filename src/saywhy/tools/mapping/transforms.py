@@ -102,6 +102,7 @@ def transform_of(config: Any) -> Transform | None:
             return bare(run, value)
         except Failed as error:
             run.warn(f"{kind}: {error}; the fallback was taken")
+            run.fell_back(str(kind))
             return instead(run)
 
     return transform

@@ -125,6 +125,8 @@ class Chain(msgspec.Struct):
 
     causes: list[Cause]
     links: list[Link]
+    part: str = ""
+    """The words of the reply that were asked about, where it was not the whole."""
     left_out: int = 0
     """How many causes were found and not followed, because a limit was reached."""
 

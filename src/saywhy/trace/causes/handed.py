@@ -11,12 +11,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from saywhy.chart.commit import Commit
+from saywhy.errors import CallerError
 from saywhy.models.provider import CHAT
 from saywhy.trace.causes import handed_wording as words
 from saywhy.trace.causes.carried import RUN, carried_out
 from saywhy.trace.causes.chain import Cause
 from saywhy.trace.causes.decided import OUTSIDE
 from saywhy.trace.causes.graph import Effect
+from saywhy.trace.causes.mapped import link_mapping
 from saywhy.trace.causes.own import model_behind
 from saywhy.trace.causes.request import (
     INJECTED,
@@ -29,6 +31,8 @@ from saywhy.trace.causes.request import (
     request_of,
     slot_of,
 )
+from saywhy.trace.causes.signs import corrects, note_result
+from saywhy.trace.causes.tongue import tongue
 from saywhy.trace.causes.twins import twins_of
 from saywhy.trace.trace import Trace
 from saywhy.values import Key, raw
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
 MOST_OLD: Final = 16
 """So many messages of earlier runs are followed one by one, the newest."""
 MOST_RULES: Final = 12
+MOST_ROUNDS: Final = 20
 CARRIED_CALL: Final = "call"
 """The node of a carried call that asks for it."""
 MOST_STEPS: Final = 200
@@ -74,6 +79,8 @@ class _Handed:
         self.effect = Effect(cause, "handed")
         self.answered = answered
         self.request = request
+        base = next((one.text for one in request.prompt if one.source == "base"), "")
+        self.spoken = tongue(base)
 
     def all(self) -> None:
         """Everything, in the order in which the model reads it."""
@@ -142,7 +149,7 @@ class _Handed:
         self.search.add(
             self.effect,
             ("piece", piece.commit.seq, piece.more.get("slot"), piece.number),
-            lambda: words.piece(piece, name, verdict),
+            lambda: words.odd_one_out(words.piece(piece, name, verdict), self.spoken),
             follow,
         )
 
@@ -196,7 +203,11 @@ class _Handed:
         elif INJECTED in found.message:
             self._injected(found)
         elif found.role == "user":
+            before = len(self.search.chain.causes)
             self._user(found)
+            is_new = len(self.search.chain.causes) > before and line is not self.request.lines[0]
+            if is_new and corrects(str(raw(found.message.get("content")))):
+                self.search.sign(before, "corrects")
         elif found.role == "assistant" and line.old and found.message.get("content"):
             model = self._model_before(found)
             identity = ("answered before", model.seq if model is not None else id(found))
@@ -242,19 +253,45 @@ class _Handed:
         text = str(raw(line.message.get("content")))
         at = slot.commit if slot is not None else commit or self.answered
         found = piece._replace(text=text) if piece is not None else None
-        self._piece(found or Piece(at, 0, text, source, "", name, {"slot": "messages"}))
+        more = {"slot": "messages", "chunks": self._chunks(text) if source == "rag" else ()}
+        self._piece(found or Piece(at, 0, text, source, "", name, more))
+
+    def _chunks(self, text: str) -> list[str]:
+        """The ids of what a retrieval found, where the text is made of it."""
+        try:
+            found: Any = raw(self.trace.value_at(self.trace.key("chunks")).value)
+        except CallerError:
+            return []
+        chunks = [raw(one) for one in found] if isinstance(found, list) else []
+        return [str(one.get("id")) for one in chunks if str(one.get("text") or "\0") in text]
 
     def _left_out(self) -> None:
         slot = self.request.messages_by
         if slot is None:
             return
         self._skipped(slot, "the messages")
+        if not slot.noted.get("dropped"):
+            slot = self._chosen_before(slot)
         if slot.noted.get("dropped"):
             self.search.add(
                 self.effect,
                 ("left out", slot.commit.seq),
                 lambda: words.left_out(self.answered, slot.noted),
             )
+
+    def _chosen_before(self, slot: Slot) -> Slot:
+        """The slot in an earlier round of the run, where that left something out for all of it."""
+        found = slot
+        for _ in range(MOST_ROUNDS):
+            if not found.noted.get("iteration"):
+                return found
+            earlier = slot_of(self.trace, (self.request.scope, "messagesSeen"), found.commit.seq)
+            if earlier is None:
+                return slot
+            found = earlier
+            if found.noted.get("dropped"):
+                return found
+        return slot
 
     # ------------------------------------------------------------ tools
 
@@ -307,6 +344,9 @@ def link_result(search: Search, effect: Effect, line: Line) -> None:
     def follow(cause: int) -> None:
         if of_flow:
             search.carried_out(cause, settled)
+        elif taken is not None:
+            link_mapping(search, cause, taken)
+            note_result(search, cause, taken)
         _rules(search, cause, settled, call_id, name)
         if model is not None and model.seq < settled.seq:
             search.answer(cause, model, "asked")

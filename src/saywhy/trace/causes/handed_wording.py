@@ -12,6 +12,7 @@ from saywhy.chart.commit import Commit
 from saywhy.trace.causes.chain import Cause, Root
 from saywhy.trace.causes.decided import word_of
 from saywhy.trace.causes.request import Line, Piece, Request
+from saywhy.trace.causes.tongue import tongue
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import brief, call_text, count, quoted
 from saywhy.values import raw
@@ -73,7 +74,16 @@ def piece(found: Piece, named: str, verdict: Mapping[str, Any] | None) -> Cause:
         )
     )
     cause = Cause(0, "handed", sentence, root, value=found.text, ref=ref, **_at(found.commit))
-    cause.also = tuple(each for each in also if each)
+    chunks = [f"{what}:{each}" for each in found.more.get("chunks") or ()]
+    cause.also = tuple(each for each in (*also, *chunks) if each)
+    return cause
+
+
+def odd_one_out(cause: Cause, spoken: str) -> Cause:
+    """Note that a text is in another language than the prompt around it."""
+    own = tongue(cause.value)
+    if own and spoken and own != spoken:
+        cause.signs = (*cause.signs, "in another language")
     return cause
 
 
@@ -120,7 +130,10 @@ def rule(commit: Commit, verdict: Mapping[str, Any], about: str, text: str = "")
     if text:
         sentence += f", and says {quoted(text, LONGEST)}"
     cause = Cause(0, "handed", sentence, "authored", ref=f"instruction:{name}", **_at(commit))
-    if did:
+    cause.value = text
+    if verdict.get("outcome") in ("raised", "dropped"):
+        cause.signs = ("went wrong",)
+    elif did:
         cause.signs = ("safety silent",) if verdict.get("safety") else ("did not fire",)
     return cause
 
@@ -165,7 +178,7 @@ def result(
     cause = Cause(0, "answer", sentence, root, value=kept, **_at(taken or settled))
     numbers = [one.seq for one in (taken, settled) if one is not None]
     cause.ref, *also = dict.fromkeys(f"tool_result:{number}" for number in numbers)
-    cause.also = tuple(also)
+    cause.also = (*also, f"tool:{name}")
     return cause
 
 

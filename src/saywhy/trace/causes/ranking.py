@@ -17,12 +17,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Final
+from heapq import heappop, heappush
+from typing import Any, Final
 
 from saywhy.trace.causes.chain import Cause, Chain
+from saywhy.trace.words import number_text
+from saywhy.values import UNDEFINED, raw
 
 FADES: Final = 0.85
 """What each link away from the target leaves of the weight of what a cause is."""
+CHOSEN_FADES: Final = 0.93
+"""The same for choices: a wrong one shows far from where it was made."""
+_CHOICES: Final = frozenset({"decision", "instruction", "memory", "retrieval", "truncation"})
+ASIDE: Final = 5
+"""How far away a value is that a step shows, but not in the words that were asked about."""
 CROWDED: Final = 0.35
 """How much is taken from a cause for each other one of its kind, relative to its weight."""
 
@@ -30,7 +38,7 @@ _KINDS: Final[Mapping[str, tuple[float, str]]] = {
     "decision": (3.4, "it chose this way"),
     "step": (2.4, "it wrote or said this"),
     "wording": (2.4, "it is the text that was said"),
-    "variable": (2.2, "its value was used"),
+    "variable": (1.5, "its value was used"),
     "default": (4.5, "it stood in for a value"),
     "unset": (3.2, "it was read and nothing ever set it"),
     "unrecorded": (2, "the record does not tell where it comes from"),
@@ -63,6 +71,13 @@ _SIGNS: Final[Mapping[str, tuple[float, str]]] = {
     "from memory": (3, "an earlier answer was given again"),
     "older answer": (2.5, "the same tool has answered anew since"),
     "made something old": (2.2, "what was made of it is old by now"),
+    "older than its namesake": (3.6, "one of the same name has been set since, elsewhere"),
+    "skipped a step": (1.5, "for it a step did not run that would have set the value anew"),
+    "looked at nothing": (2.4, "something that it compared was missing"),
+    "names an old date": (2.4, "it names a date that is long over"),
+    "in another language": (3.4, "it is in another language than what stands around it"),
+    "corrects": (1.6, "it sounds as if it corrected something"),
+    "went wrong": (3, "its condition or a part of it failed"),
     "crosswise": (4.5, "it hands over a variable under another one's name"),
     "unlike": (2, "a field is taken from one of another name"),
     "from another flow": (2.6, "another flow had left it there"),
@@ -107,10 +122,11 @@ def _kind(cause: Cause) -> str:
     return cause.ref.partition(":")[0]
 
 
-def _score(cause: Cause, distance: int, alike: int) -> None:
+def _score(cause: Cause, distance: float, alike: int) -> None:
     weight, reason = _KINDS.get(_kind(cause), (1.0, "it had a part"))
     signs = [_SIGNS[sign] for sign in cause.signs if sign in _SIGNS]
-    near = FADES ** max(distance - 1, 0)
+    fades = CHOSEN_FADES if _kind(cause) in _CHOICES else FADES
+    near = fades ** max(distance - 1, 0)
     crowd = 1 / (1 + CROWDED * (alike - 1) / 2)
     doubt = 0.3 if cause.marks else 0
     warned = 2.5 if any(detail.startswith("with a warning") for detail in cause.details) else 0
@@ -121,16 +137,44 @@ def _score(cause: Cause, distance: int, alike: int) -> None:
     cause.ranked_for = (*told, *(["something in it went wrong"] if warned else []))
 
 
-def _distances(chain: Chain) -> dict[int, int]:
-    """How many links each cause is away from the target."""
+def _distances(chain: Chain) -> dict[int, float]:
+    """How far each cause is away from the target: each link counts for one.
+
+    Where some words of a reply were asked about, a value that does not stand in them is farther
+    away than one that does.
+    """
     effects: dict[int, list[int]] = {}
     for link in chain.links:
         effects.setdefault(link.effect, []).append(link.cause)
-    found = {0: 0}
-    ahead = [0]
-    for effect in ahead:
-        for cause in effects.get(effect, []):
-            if cause not in found:
-                found[cause] = found[effect] + 1
-                ahead.append(cause)
+    found = {0: 0.0}
+    ahead = [(0.0, 0)]
+    while ahead:
+        distance, effect = heappop(ahead)
+        if distance > found[effect]:
+            continue
+        causes = effects.get(effect, [])
+        stands = {cause for cause in causes if _stands_in(chain.causes[cause], chain.part)}
+        told = chain.causes[effect].kind == "said" and stands
+        for cause in causes:
+            aside = told and chain.causes[cause].kind == "value" and cause not in stands
+            step = distance + (ASIDE if aside else 1)
+            if step < found.get(cause, step + 1):
+                found[cause] = step
+                heappush(ahead, (step, cause))
     return found
+
+
+def _stands_in(cause: Cause, part: str) -> bool:
+    """Whether a value, or a text in it, stands in the words that were asked about."""
+    return bool(part) and any(text in part for text in _texts(raw(cause.value)))
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value] if value.strip() else []
+    if isinstance(value, bool) or value is None or value is UNDEFINED:
+        return []
+    if isinstance(value, int | float):
+        return [number_text(float(value))]
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for each in inside for text in _texts(raw(each))]

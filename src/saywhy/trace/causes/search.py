@@ -23,7 +23,7 @@ from saywhy.trace.causes.mapped import link_mapping
 from saywhy.trace.causes.origin import data_reads, is_input, message_of, named, origin_of
 from saywhy.trace.causes.own import MODEL, model_behind, own_of
 from saywhy.trace.causes.refusals import refusals
-from saywhy.trace.causes.signs import note_decision, note_later, note_signs
+from saywhy.trace.causes.signs import note_decision, note_later, note_result, note_said, note_signs
 from saywhy.trace.causes.silent import silence_in
 from saywhy.trace.causes.worded import link_wording, name_wording
 from saywhy.trace.reply import Piece
@@ -79,6 +79,7 @@ class Search(Graph):
                 self.why_run(cause, commit)
                 return
             link_wording(self, cause, commit, piece.text)
+            note_said(self, cause, commit)
             if is_answer(commit) and self._of_loop(Effect(cause, "wrote"), _result(commit), commit):
                 return
             reads = data_reads(commit)
@@ -186,6 +187,7 @@ class Search(Graph):
                 self.carried_out(cause, commit)
             elif origin.how == "started":
                 self.found(cause, commit)
+                note_later(self, cause, key, _taken_in(trace, commit))
             self.reads(cause, origin.reads, commit)
             if not origin.reads and origin.how == "passed":
                 self.of(cause).root = "authored"
@@ -219,6 +221,7 @@ class Search(Graph):
                     self.answer(cause, asked)  # it filled in the arguments
                 self.reads(cause, data_reads(asked), asked)
             link_mapping(self, cause, commit)
+            note_result(self, cause, commit)
 
         self.add(
             Effect(effect, edge),
@@ -293,7 +296,7 @@ class Search(Graph):
         if opener is not None:
             self.start(effect, opener, commit.flow)
 
-    def decision(self, effect: int | None, commit: Commit) -> None:
+    def decision(self, effect: int | None, commit: Commit, edge: Edge = "decision") -> None:
         """A decision, or a failure that led elsewhere; without an effect it is the target."""
 
         def follow(cause: int) -> None:
@@ -307,12 +310,19 @@ class Search(Graph):
             self.why_run(cause, commit)
 
         found = self.add(
-            Effect(effect, "decision") if effect is not None else None,
+            Effect(effect, edge) if effect is not None else None,
             ("decision", commit.seq),
             lambda: causes.decision(self.trace, commit),
             follow,
         )
         note_decision(self, found, commit)
+
+    def skipped(self, effect: int, commit: Commit) -> None:
+        """A decision for which a step did not run that would have set a value anew."""
+        before = len(self.chain.causes)
+        self.decision(effect, commit, "beside")
+        if len(self.chain.causes) > before:
+            self.sign(before, "skipped a step", "so a step that would have set it did not run")
 
     def why_run(self, effect: int, commit: Commit) -> None:
         """Why a step did what it did: the rules that stopped it, and what let it run."""

@@ -10,24 +10,27 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from saywhy.chart.commit import Commit
+from saywhy.chart.commit import Commit, Condition
+from saywhy.errors import CallerError
 from saywhy.trace.causes.graph import Effect
 from saywhy.trace.causes.origin import data_reads, named, origin_of
 from saywhy.trace.causes.twins import ALIKE, alike
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import OWN, brief, name_of
-from saywhy.values import UNDEFINED, Key, raw, same
+from saywhy.values import UNDEFINED, Key, iso_from_milliseconds, raw, same
 
 if TYPE_CHECKING:
     from saywhy.trace.causes.search import Search
 
 MOST_READS: Final = 12
 MOST_LATER: Final = 2
+DEEPEST: Final = 3
+"""So many steps back it is asked whether what a value was made of has changed."""
 MOST_BETWEEN: Final = 300
 _INSTEAD: Final = re.compile(r"\|\||\?\?|\?[^.?].*:")
 """In an expression: what is taken where something is missing, or a choice of two."""
+_QUOTED: Final = re.compile(r"""["']([^"']+)["']""")
 _LITERAL: Final = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
-_DIGITS: Final = re.compile(r"\d")
 _TOKEN: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
@@ -36,6 +39,14 @@ def note_signs(search: Search, cause: int | None, key: Key, commit: Commit, befo
     if cause is None:
         return
     trace = search.trace
+    namesake = _namesake(trace, key, commit, before)
+    if namesake:
+        told = f"another {name_of(key)} was set later, in {namesake}"
+        search.sign(cause, "older than its namesake", told)
+    better = _better_field(trace, key, commit)
+    if better:
+        search.sign(cause, "unlike", f"there is also {better}")
+    link_skipped(search, cause, key, commit, before)
     for changed in _changed_since(trace, key, commit, before):
         told = f"{name_of(changed)} was changed after this, in turn {_turn(trace, changed, before)}"
         search.sign(cause, "older than what it was made of", told)
@@ -70,10 +81,21 @@ def note_decision(search: Search, cause: int | None, commit: Commit) -> None:
         numbers = [each for each in map(_number, values) if each is not None]
         written = [float(each) for each in _LITERAL.findall(condition.text)]
         texts = [each for each in values if isinstance(each, str) and _number(each) is not None]
+        if any(value in (UNDEFINED, None, "") for _, value in condition.read) or condition.error:
+            search.sign(cause, "looked at nothing", "something that it compared was missing")
+        if not condition.result and _nearly(condition, values):
+            search.sign(cause, "close call", f"nearly so: `{condition.text}`")
         if len(texts) > 1:
             search.sign(cause, "close call", f"compared as texts: {', '.join(map(brief, texts))}")
         elif set(numbers) & set(written) or len(set(numbers)) < len(numbers):
             search.sign(cause, "close call", f"on the border: `{condition.text}`")
+
+
+def _nearly(condition: Condition, values: list[Any]) -> bool:
+    """Whether a text that was compared is the wanted one but for case, blanks or its kind."""
+    wanted = {*_QUOTED.findall(condition.text), condition.text.rpartition(" is ")[2]}
+    plain = {each.strip().lower() for each in wanted if each.strip()}
+    return any(str(value).strip().lower() in plain for value in values if value is not None)
 
 
 def _number(value: Any) -> float | None:
@@ -102,20 +124,113 @@ def _description(trace: Trace, flow: str) -> str:
     return str(chart.meta.get("description") or "") if chart is not None else ""
 
 
+def link_skipped(search: Search, cause: int, key: Key, commit: Commit, before: int) -> None:
+    """Link the decisions for which a step that would have set the value anew did not run."""
+    trace = search.trace
+    if before not in trace or len(key) < 2:
+        return
+    reader = trace.commit(before)
+    if reader.chart not in trace.charts or reader.flow in OWN:
+        return
+    name = f"cargo.{key[1]}" if key[0] == "cargo" else str(key[1])
+    for node in trace.charts[reader.chart].nodes.values():
+        if not node.under or str(node.spec.get("variable") or "") != name:
+            continue
+        decided = trace.newest(reader.frame, node.under[-1], before)
+        ran = trace.newest(reader.frame, node.id, before)
+        if decided is None or decided.decision is None or decided.seq < commit.seq:
+            continue
+        if ran is None or ran.seq < decided.seq:
+            search.skipped(cause, decided)
+
+
+def _namesake(trace: Trace, key: Key, commit: Commit, before: int) -> str:
+    """The flow that has set a variable of the same name since, where it is another one."""
+    if len(key) < 2 or commit.flow in OWN:
+        return ""
+    try:
+        newest = trace.key(str(key[1]), before - 1)
+    except CallerError:
+        newest = key
+    for other in (newest[:2], ("cargo", key[1])):
+        if other == key[:2]:
+            continue
+        writer = trace.last_writer(other, before)
+        if writer is None or writer.seq <= commit.seq:
+            continue
+        value, own = trace.value_at(other, before - 1).value, trace.value_at(key[:2], before - 1)
+        if value is not UNDEFINED and not same(value, own.value):
+            return writer.flow
+    return ""
+
+
+def _better_field(trace: Trace, key: Key, commit: Commit) -> str:
+    """A field beside the one that was taken, which is called more like the variable."""
+    reads = origin_of(commit, key, trace.node_of(commit)).reads
+    if len(reads) != 1 or len(reads[0]) < 3 or len(key) < 2 or isinstance(reads[0][-1], int):
+        return ""
+    name, taken = str(key[-1]), str(reads[0][-1])
+    if not unlike(name, taken):
+        return ""
+    parent = raw(trace.value_at(reads[0][:-1], commit.seq - 1).value)
+    for field in parent if isinstance(parent, dict) else ():
+        if field != taken and not unlike(name, str(field)):
+            return name_of((*reads[0][:-1], field))
+    return ""
+
+
+def note_said(search: Search, cause: int, commit: Commit) -> None:
+    """Note what speaks against a text: something it shows was missing, or something failed."""
+    trace = search.trace
+    node = trace.node_of(commit)
+    text = str(node.spec.get("value") or "") if node is not None else ""
+    missing = [
+        key for key in data_reads(commit) if trace.value_at(key, commit.seq - 1).value is UNDEFINED
+    ]
+    if "{{" in text and _INSTEAD.search(text) and (missing or commit.warnings):
+        search.sign(cause, "stood in", "something it shows was missing, so another took its place")
+    if _after_failure(trace, commit):
+        search.sign(cause, "after a failure")
+
+
+def note_result(search: Search, cause: int | None, commit: Commit) -> None:
+    """Note what speaks against an answer of a tool: it is old, or a newer one is there."""
+    answered = commit.answered
+    if cause is None or answered is None or answered.kind != "tool":
+        return
+    trace = search.trace
+    for seq in range(trace.last, max(commit.seq, trace.last - MOST_BETWEEN), -1):
+        other = trace.commit(seq).answered if seq in trace else None
+        if other is not None and other.kind == "tool" and other.name == answered.name:
+            if not same(other.value, answered.value):
+                search.sign(cause, "older answer", f"{answered.name} has answered anew since")
+            break
+    days = [each for each in _DATE.findall(str(raw(answered.value))) if each]
+    yesterday = (iso_from_milliseconds(commit.at - DAY_MS) or "")[:10] if commit.at else ""
+    if days and max(days) < yesterday:
+        search.sign(cause, "names an old date", f"the newest date in it is {max(days)}")
+
+
+DAY_MS: Final = 86_400_000
+_DATE: Final = re.compile(r"\b(\d{4}-\d\d-\d\d)")
+
+
+def corrects(text: str) -> bool:
+    """Whether words sound as if they took something back."""
+    words = re.findall(r"\w+", text.lower())[:6]
+    return any(word in _CORRECTING for word in words)
+
+
 def note_later(search: Search, cause: int, key: Key, number: int) -> None:
     """Link what the user said later and might have meant for this value."""
     trace = search.trace
-    value = str(raw(search.of(cause).value))
-    if not _DIGITS.search(value) and len(value.split()) > 3:
-        return
     last = search.of(0).turn or trace.newest_turn
     found = 0
     for turn in trace.turns_until(last, 12):
         for message in trace.messages(turn):
-            alike = _DIGITS.search(value) is None or _DIGITS.search(message.text) is not None
-            if message.role != "user" or message.seq <= number or not alike:
+            if message.role != "user" or message.seq <= number:
                 continue
-            if not _corrects(message.text) or found >= MOST_LATER:
+            if not corrects(message.text) or found >= MOST_LATER:
                 continue
             found += 1
             later = search.words(Effect(cause, "beside"), message.seq)
@@ -131,16 +246,13 @@ _CORRECTING: Final = {
 """Words with which people take something back, in the languages that flows are written in."""
 
 
-def _corrects(text: str) -> bool:
-    words = re.findall(r"\w+", text.lower())[:6]
-    return any(word in _CORRECTING for word in words)
-
-
 # ------------------------------------------------------------------ single signs
 
 
-def _changed_since(trace: Trace, key: Key, commit: Commit, before: int) -> Iterator[Key]:
-    """Of what a value was made of: what has another value by now."""
+def _changed_since(
+    trace: Trace, key: Key, commit: Commit, before: int, deep: int = 0
+) -> Iterator[Key]:
+    """Of what a value was made of, however deep: what has another value by now."""
     if commit.flow in OWN:
         return
     for read in _made_of(trace, key, commit)[:MOST_READS]:
@@ -148,6 +260,8 @@ def _changed_since(trace: Trace, key: Key, commit: Commit, before: int) -> Itera
             continue
         newer = trace.last_writer(read, before)
         if newer is None or newer.seq <= commit.seq:
+            if newer is not None and deep < DEEPEST:
+                yield from _changed_since(trace, read, newer, before, deep + 1)
             continue
         then, now = trace.value_at(read, commit.seq - 1), trace.value_at(read, before - 1)
         if then.value is not UNDEFINED and not same(then.value, now.value):
@@ -156,7 +270,7 @@ def _changed_since(trace: Trace, key: Key, commit: Commit, before: int) -> Itera
 
 def _made_of(trace: Trace, key: Key, commit: Commit) -> tuple[Key, ...]:
     answered = commit.answered
-    if answered is not None and answered.kind == "tool":
+    if answered is not None and answered.kind in ("tool", "call"):
         asked = trace.newest(commit.frame, commit.node, commit.seq)
         return data_reads(asked) if asked is not None else ()
     return origin_of(commit, key, trace.node_of(commit)).reads
@@ -243,4 +357,13 @@ def unlike(name: str, source: str) -> bool:
     return bool(own and other) and not own & other
 
 
-__all__ = ["note_decision", "note_later", "note_signs", "unlike"]
+__all__ = [
+    "corrects",
+    "link_skipped",
+    "note_decision",
+    "note_later",
+    "note_result",
+    "note_said",
+    "note_signs",
+    "unlike",
+]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-ALIKE: Final = 0.6
+ALIKE: Final = 0.5
 """So large a share of the words of two descriptions is the same for them to count as twins."""
 _WORD: Final = re.compile(r"[^\W_]+")
 _COMMON: Final = {

@@ -75,6 +75,8 @@ def _reply(search: Search, target: Reply) -> None:
     pieces = found.pieces if target.part is None else _overlapping(found, target.part)
     text = found.text if target.part is None else "".join(piece.text for piece in pieces)
 
+    search.chain.part = _words(found, target.part)
+
     def follow(cause: int) -> None:
         spoken = [piece for piece in pieces if piece.text.strip()]
         for piece in spoken:
@@ -83,6 +85,12 @@ def _reply(search: Search, target: Reply) -> None:
             search.mark(cause, "which step said what was not recorded")
 
     search.add(None, "reply", lambda: causes.reply(found.turn, text), follow)
+
+
+def _words(found: Spoken, part: str | tuple[int, int] | None) -> str:
+    if part is None or isinstance(part, str):
+        return part or ""
+    return found.text[part[0] : part[1]]
 
 
 def _overlapping(found: Spoken, part: str | tuple[int, int]) -> tuple[Piece, ...]:

@@ -14,6 +14,7 @@ from saywhy.chart.commit import Commit
 from saywhy.trace.causes.chain import Cause
 from saywhy.trace.causes.graph import Effect
 from saywhy.trace.causes.ref import step_path
+from saywhy.trace.causes.tongue import tongue
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import OWN, source_text
 from saywhy.values import raw
@@ -42,11 +43,24 @@ def link_wording(search: Search, cause: int, commit: Commit, text: str) -> None:
     if not texts:
         return
     said = max(texts, key=lambda name: (_alike(texts[name], text), name != "value"))
+    wording = _wording(search.trace, commit, texts, said)
+    if said == "value" and not wording.signs:  # nothing to tell: the step's own text was said
+        step = search.of(cause)
+        step.also = (*step.also, wording.ref)
+        return
     search.add(
         Effect(cause, "wrote"),
         ("wording", commit.seq, said),
-        lambda: _wording(search.trace, commit, texts, said),
+        lambda: wording,
+        lambda found: _language(search, found, commit),
     )
+
+
+def _language(search: Search, cause: int, commit: Commit) -> None:
+    """Who said which language the conversation is in, where a step did."""
+    key = ("session", "language")
+    if search.trace.wrote(key, commit.seq):
+        search.value(Effect(cause, "read", key), key, commit.seq)
 
 
 def _variants(trace: Trace, commit: Commit) -> Mapping[str, str]:
@@ -75,8 +89,11 @@ def _wording(trace: Trace, commit: Commit, texts: Mapping[str, str], said: str) 
     if odd:
         cause.signs = ("texts differ",)
         cause.details = (f"`{odd[0]}` does not hold the same: {source_text(texts[odd[0]])}",)
-    elif said == "value" and spoken and not any(str(language)[:2] in one for one in others):
-        cause.signs = ("no text in the language",)
+    spoken_in = tongue(texts[said])
+    if spoken_in and isinstance(language, str) and language and not language.startswith(spoken_in):
+        cause.signs = (*cause.signs, "in another language")
+    if said == "value" and spoken and not any(str(language)[:2] in one for one in others):
+        cause.signs = (*cause.signs, "no text in the language")
     return cause
 
 

@@ -53,7 +53,7 @@ from saywhy.values import UNDEFINED, FrozenList, Key
 LONGEST_REPLY: Final = 200
 
 INEXACT: Final = "not all that is named here need have been read"
-NO_CHART: Final = "the flow it ran on is not part of this record"
+NO_CHART: Final = "the flow or agent itself is not in this record, only what it did"
 
 _ROOTS: Final[dict[How, Root]] = {"default": "default", "host": "host", "written": "authored"}
 
