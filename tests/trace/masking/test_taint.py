@@ -67,6 +67,37 @@ def test_what_is_made_of_it_is_sensitive_from_then_on() -> None:
     assert taint.follow(commit(4, ops=(put("p", "clean"),))).ops == (put("p", "clean"),)
 
 
+def test_an_item_of_a_list_is_sensitive_where_every_item_was_declared_so() -> None:
+    """Read or written by its number; what stands beside it in the item is not."""
+    taint = taint_of(answers={"people": (("list", "ssn"),)})
+    answer = freeze({"list": [{"ssn": 77123, "city": "Bern"}]})
+    took = Answered("tool", "people", answer)
+    taint.follow(commit(kind="CALL-TOOL", answered=took, ops=(put("r", answer),)))
+    one = ("v1", "r", "list", 0)
+    seen = taint.follow(commit(2, reads=((*one, "ssn"),), ops=(put("double", 154246),)))
+    assert seen.ops == (put("double", MARK),)
+    assert not taint.covers((*one, "city"))
+    written = Op("set", ("v1", "r", "list", 1, "ssn"), 88123)
+    assert taint.follow(commit(3, ops=(written,))).ops[0].value == MARK
+    assert touches(taint.kept(), [(*one, "ssn")])
+    whole = Op("set", ("v1", "r", "list"), freeze([{"ssn": "99-45", "city": "Bern"}]))
+    assert taint.follow(commit(4, ops=(whole,))).ops[0].value == freeze(
+        [{"ssn": MARK, "city": "Bern"}]
+    )
+    assert "99-45" in taint.texts
+
+
+def test_a_path_may_name_one_item_of_a_list() -> None:
+    """By a number in the author's text; the other items stay."""
+    taint = taint_of(paths=(("cargo", "people", "1", "ssn"),))
+    people = Op("set", ("cargo", "people"), freeze([{"ssn": "11-45"}, {"ssn": "22-45"}]))
+    seen = taint.follow(commit(ops=(people,)))
+    assert seen.ops[0].value == freeze([{"ssn": "11-45"}, {"ssn": MARK}])
+    assert taint.texts == ["22-45"]
+    assert taint.covers(("cargo", "people", 1, "ssn"))
+    assert not taint.covers(("cargo", "people", 0, "ssn"))
+
+
 def test_only_the_path_is_sensitive_not_what_stands_beside_it() -> None:
     """Reading the sibling is harmless, reading what is around it is not."""
     taint = taint_of(paths=(SSN,))

@@ -16,6 +16,7 @@ import msgspec
 
 from saywhy.chart.commit import Answered, Commit, Op
 from saywhy.trace.masking.declared import Declared, Spot
+from saywhy.trace.masking.places import beyond, index_of, meet
 from saywhy.trace.masking.texts import distinctive, given
 from saywhy.trace.masking.veil import (
     veil,
@@ -27,7 +28,7 @@ from saywhy.trace.masking.veil import (
     veil_facts,
     veil_talk,
 )
-from saywhy.values import Key, get_path, raw
+from saywhy.values import UNDEFINED, Key, raw
 
 SENSITIVE: Final = "sensitive"
 """Under which name a session keeps what is known of its sensitive places."""
@@ -99,17 +100,18 @@ class Taint:
         found = self._roots.get(key[:2])
         if not found:
             return False
-        return any(key[: len(one)] == one or one[: len(key)] == key for one in found)
+        return any(meet(one, key) for one in found)
 
     def _spots(self, key: Key) -> tuple[tuple[Spot, bool], ...]:
         """Where in the value at `key`, and whether it was declared so."""
         found = self._roots.get(key[:2])
         if not found:
             return ()
-        around = [one for one in found if key[: len(one)] == one]
+        inside = [(beyond(one, key), self._keys[one]) for one in found]
+        around = [is_declared for spot, is_declared in inside if spot == ()]
         if around:
-            return (((), any(self._keys[one] for one in around)),)
-        return tuple((one[len(key) :], self._keys[one]) for one in found if one[: len(key)] == key)
+            return (((), any(around)),)
+        return tuple((spot, is_declared) for spot, is_declared in inside if spot is not None)
 
     def kept(self) -> dict[str, Any]:
         """All of it as JSON, for the steps and turns to come."""
@@ -377,8 +379,8 @@ class Taint:
             return Op(op.verb, op.key, veil(op.value, self.mark))
         is_new = False
         for spot, is_declared in spots:
-            found = get_path(op.value, spot) if spot else op.value
-            is_new = is_new or (is_declared and found is not None)
+            found = _found(op.value, spot)
+            is_new = is_new or (is_declared and _is_something(found))
             self._learn(found, declared=is_declared)
         if is_new:
             self._note_source(commit)
@@ -425,11 +427,21 @@ class Taint:
             self._learn(_found(value, spot), declared=True)
 
 
+def _is_something(found: Any) -> bool:
+    """Whether anything stands where a value is declared; of a list, for one of its items."""
+    if isinstance(found, list):
+        return any(map(_is_something, found))  # pyright: ignore[reportUnknownArgumentType]
+    return found is not None and found is not UNDEFINED
+
+
 def _found(value: Any, spot: Spot) -> Any:
     inside = raw(value)
     if not spot:
         return inside
     if isinstance(inside, list | tuple):
+        at = index_of(spot[0])
+        if at is not None:
+            return _found(inside[at], spot[1:]) if at < len(inside) else None
         return [_found(item, spot) for item in inside]
     if not isinstance(inside, Mapping) or spot[0] not in inside:
         return None
@@ -444,7 +456,7 @@ def _is_refused(answered: Answered) -> bool:
 def _meets(path: Spot, key: Key) -> bool:
     """Whether a path in a text of the author's and a place in the state may be of one value."""
     place = key if path[:1] in (("cargo",),) else key[1:]
-    return place[: len(path)] == path[: len(place)]
+    return meet(path, place)
 
 
 def touches(kept: Mapping[str, Any], reads: Iterable[Key]) -> bool:
@@ -452,7 +464,7 @@ def touches(kept: Mapping[str, Any], reads: Iterable[Key]) -> bool:
     for key in reads:
         for place, _ in kept.get("keys") or ():
             one = tuple(place)
-            if key[: len(one)] == one or one[: len(key)] == key:
+            if key[:1] == one[:1] and meet(one, key):
                 return True
     return False
 

@@ -13,6 +13,7 @@ import msgspec
 
 from saywhy.chart.commit import Answered, Asked, Condition, Decision, FunctionCall
 from saywhy.trace.masking.declared import Spot
+from saywhy.trace.masking.places import index_of
 from saywhy.values import UNDEFINED, FrozenDict, FrozenList, freeze, get_path, raw, set_path
 
 _STRUCTURE: Final = frozenset(
@@ -42,8 +43,14 @@ def _at(value: Any, spot: Spot, mark: str) -> Any:
     if not spot:
         return veil(value, mark)
     inside = raw(value)
-    if isinstance(inside, list | tuple) and not isinstance(spot[0], int):
-        return FrozenList([raw(_at(item, spot, mark)) for item in inside])
+    if isinstance(inside, list | tuple):
+        at = index_of(spot[0])
+        if at is None:
+            return FrozenList([raw(_at(item, spot, mark)) for item in inside])
+        told = [
+            raw(_at(item, spot[1:], mark)) if i == at else item for i, item in enumerate(inside)
+        ]
+        return FrozenList(told)
     if isinstance(inside, Mapping) and spot[0] in inside:
         found = get_path(value, spot[:1])
         return set_path(freeze(value), spot[:1], freeze(_at(found, spot[1:], mark)))
