@@ -403,7 +403,7 @@ def test_missing_messages_and_charts(payment: Any) -> None:
     assert "message 3 is not part of this record" in chain.marks
     bare = why(Trace(payment.commits, (), payment.messages))
     assert "the flow or agent itself is not in this record, only what it did" in bare.marks
-    assert bare.text().count("the flow it ran on") == len(
+    assert bare.text().count("the flow or agent itself") == len(
         {one.flow for one in bare.causes if one.marks}
     )
     assert "amount" in bare.text()
