@@ -159,10 +159,17 @@ def test_a_sensitive_answer_is_not_told(make_flow: Make, make_talk: Make) -> Non
 
 
 def test_a_limit_of_lines(payment: Any) -> None:
-    """A story that is too long is cut, and says by how much."""
-    lines = narrative(payment.trace, most=4).splitlines()
-    assert len(lines) == 5
-    assert lines[-1] == "... 16 more lines"
+    """Of a story that is too long the newest turns stay, and it says what is not there."""
+    assert narrative(payment.trace, most=4).splitlines() == [
+        "(Turns 1 to 2 are left out.)",
+        "Turn 3 (1970-01-01T00:16:40.007Z)",
+        '  3.1  The user said "Ann".',
+        '  3.2  The answer is payee = "Ann".',
+        "  ... 6 more lines",
+        '  Reply: "Your payment of 80 to Ann is done."',
+    ]
+    assert narrative(payment.trace, most=17).startswith("(Turn 1 is left out.)\nTurn 2 ")
+    assert narrative(payment.trace, most=100) == narrative(payment.trace, most=None)
 
 
 def test_without_charts(payment: Any) -> None:

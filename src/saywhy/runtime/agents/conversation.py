@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 NOT_PAUSED: Final = "Cannot resume: agent is not paused. Call run() first."
 
-MOST: Final = 1_000_000
-"""Lines of a narrative where nothing is to be left out."""
-
 
 class Conversation:
     """What was said with one user. `agent.conversation()` makes one; one run at a time."""
@@ -144,7 +141,7 @@ class Conversation:
 
     def get_narrative(self) -> str:
         """What the last run did, step by step, in words."""
-        return narrative(self.trace, most=MOST if self.agent.verbose else MOST_LINES)
+        return narrative(self.trace, most=None if self.agent.verbose else MOST_LINES)
 
     async def replay(self) -> Replay:
         """Run the last run again from its record, and compare every step.

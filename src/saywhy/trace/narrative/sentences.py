@@ -1,7 +1,8 @@
 """One step in one sentence, for the story of a conversation.
 
-What a step did is told once: where it asked something and was answered in the same turn, the
-answer's sentence tells both. Steps that only pass things on are not told.
+A sentence depends on what was recorded up to its step and on nothing later, so that it stays what
+it is while the conversation goes on. Steps that only pass things on are not told. What is made of a
+call that is still out is `story`'s business, and what the words are is that of `phrases`.
 """
 
 from __future__ import annotations
@@ -9,30 +10,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from saywhy.chart.commit import Commit, Decision, Op
+from saywhy.chart.commit import Commit, Condition, Decision, Op
 from saywhy.trace import agents
 from saywhy.trace.causes import corrected, forms, intents
 from saywhy.trace.causes.carried import ASKING, CALL, RUN, carried_text
 from saywhy.trace.causes.decided import (
     OUTSIDE,
-    RECONCILED,
     arguments_in,
     decided_in,
     decision_text,
 )
 from saywhy.trace.causes.origin import PLUMBING, message_of, own_texts
-from saywhy.trace.causes.refusals import refusal_text, refusals
+from saywhy.trace.causes.own import own_of
+from saywhy.trace.causes.refusals import refusals
 from saywhy.trace.causes.silent import due_text, silence_in
 from saywhy.trace.causes.silent import told as silence_told
-from saywhy.trace.causes.wording import asked_of, evidence_of, failure_of, from_memory
-from saywhy.trace.phrases import ENGLISH
+from saywhy.trace.causes.wording import asked_of, evidence_of, failure_of
+from saywhy.trace.phrases import ENGLISH, Wording
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import (
     CORRECTING,
     ROUTING,
+    call_text,
     chosen_text,
     failed_texts,
     name_of,
+    pairs,
     quoted,
     source_text,
     step_name,
@@ -44,27 +47,59 @@ MOST_WRITES: Final = 4
 MOST_FAILED: Final = 3
 
 
-def sentence_of(trace: Trace, commit: Commit) -> str:
+def sentence_of(trace: Trace, commit: Commit, say: Wording = ENGLISH) -> str:
     """What a step did; empty for one that need not be told."""
     if commit.flow == ROUTING:
-        return corrected.routed(commit) or _routing(trace, commit)
-    special = corrected.told(trace, commit)
+        return corrected.routed(commit, say) or _routing(trace, commit, say)
+    special = corrected.told(trace, commit, say)
     if special or commit.flow == CORRECTING:
-        return " ".join([special, *(f"Warning: {warning}." for warning in commit.warnings)])
-    of_agent = agents.told(trace, commit)
+        return _warned(special, commit, say)
+    of_agent = agents.told(trace, commit, say)
     if of_agent is not None:
-        return " ".join([of_agent, *(f"Warning: {text}." for text in commit.warnings)]).strip()
+        return _warned(of_agent, commit, say)
     if commit.phase == "closed":
-        return _ended(commit)
+        return _ended(commit, say)
     tell = _KINDS.get(commit.kind, _other)
     asks_again = commit.asked is not None and commit.asked.kind == "user"
-    told = _ask(trace, commit) if asks_again else tell(trace, commit)
+    told = _ask(trace, commit, say) if asks_again else tell(trace, commit, say)
     failed = failure_of(commit)
     if failed and commit.kind not in ("CALL-TOOL", CALL):
-        told = (
-            f"{told} It failed: {failed}." if told else f"{_step(trace, commit)} failed: {failed}."
-        )
-    return " ".join([told, *(f"Warning: {warning}." for warning in commit.warnings)]).strip()
+        step = "" if told else _step(trace, commit)
+        told = f"{told} {say('it_failed', why=failed)}" if told else ""
+        told = told or say("step_failed", step=step, why=failed)
+    return _warned(told, commit, say)
+
+
+def is_out(commit: Commit) -> bool:
+    """Whether a step only asked a tool or a model: what came of it is told by a later one."""
+    asked = commit.asked
+    if asked is None or commit.answered is not None or commit.flow == ROUTING:
+        return False
+    if commit.kind in ("CALL-TOOL", CALL):
+        return asked.kind == "tool"
+    return not commit.kind.isupper() and agents.is_out(commit)
+
+
+def came_later(commit: Commit, turn: int, say: Wording) -> str:
+    """What is told of a call whose answer stands in a later turn."""
+    asked = commit.asked
+    assert asked is not None, "only a call that is out is told so"
+    if asked.kind == "model":
+        return say("model_later", turn=turn)
+    return say("called_later", call=_made(asked.name, asked.args, commit, say), turn=turn)
+
+
+def _made(name: str, args: Any, commit: Commit, say: Wording) -> str:
+    """A call: as flows write it, or as a model wants it."""
+    if commit.kind.isupper() or commit.kind == CALL:
+        return f"{name}({_arguments(args, say)})"
+    return call_text(name, args, say)
+
+
+def _warned(told: str, commit: Commit, say: Wording) -> str:
+    if not commit.warnings:
+        return told
+    return " ".join([told, *(say("warning", text=text) for text in commit.warnings)]).strip()
 
 
 def _step(trace: Trace, commit: Commit) -> str:
@@ -74,37 +109,39 @@ def _step(trace: Trace, commit: Commit) -> str:
 # ------------------------------------------------------------------ routing
 
 
-def _routing(trace: Trace, commit: Commit) -> str:
+def _routing(trace: Trace, commit: Commit, say: Wording) -> str:
     if commit.kind == "receive":
-        return "" if commit.to in ("decide", "due") else _received(trace, commit)
+        return "" if commit.to in ("decide", "due") else _received(trace, commit, say)
     if "due" in commit.facts:
-        return due_text(commit)
+        return due_text(commit, say)
     if "decided" in commit.facts:
-        return _decided(commit)
+        return _decided(commit, say)
     if "target" in commit.facts:
-        return _opened(commit)
+        return _opened(commit, say)
     if commit.kind == "intent" and commit.decision is not None and commit.decision.default:
-        return "No flow fits these words."
+        return say("no_flow_fits")
     if commit.kind == "intent":
-        return intents.told(commit)
+        return intents.told(commit, say)
     if commit.kind == "command" and (commit.phase == "answered" or _reply(commit)):
-        return "These words are a command; the engine answered it."
+        return say("command")
     return ""
 
 
-def _received(trace: Trace, commit: Commit) -> str:
+def _received(trace: Trace, commit: Commit, say: Wording) -> str:
     message = trace.message(message_of(commit))
-    said = f"The user said {quoted(message.text)}." if message else "The user said something."
+    said = say("user_said", text=quoted(message.text)) if message else say("user_said_something")
     given = [op for op in commit.ops if op.key[0] == "cargo"]
-    return said + (f" The host set {_writes(given)}." if given else "")
+    return f"{said} {say('host_set', values=_writes(given, say))}" if given else said
 
 
-def _decided(commit: Commit) -> str:
+def _decided(commit: Commit, say: Wording) -> str:
     decided = decided_in(commit)
-    return f"Of {decided['tool']}: {decision_text(decided)}." if decided else ""
+    if not decided:
+        return ""
+    return say("decided_of", tool=decided["tool"], decision=decision_text(decided, say))
 
 
-def _opened(commit: Commit) -> str:
+def _opened(commit: Commit, say: Wording) -> str:
     facts = commit.facts
     given = [
         op
@@ -112,38 +149,48 @@ def _opened(commit: Commit) -> str:
         if op.key[0] == facts.get("scope") and op.key[1] in facts.get("parameters", ())
     ]
     interrupts = commit.kind in ("interruption", "switch")
-    verb = "interrupted the one that ran" if interrupts else "began"
-    return f"Flow {facts['target']} {verb}" + (f", with {_writes(given)}." if given else ".")
+    phrase = "flow_interrupted" if interrupts else "flow_began"
+    return _with(phrase, given, say, flow=facts["target"])
+
+
+def _with(phrase: str, given: list[Op], say: Wording, **values: Any) -> str:
+    """A sentence, in its form with values where some were handed over."""
+    if not given:
+        return say(phrase, **values)
+    return say(f"{phrase}_with", values=_writes(given, say), **values)
 
 
 # ------------------------------------------------------------------ steps of flows
 
 
-def _say(trace: Trace, commit: Commit) -> str:
+def _say(trace: Trace, commit: Commit, say: Wording) -> str:
     texts = [quoted(text) for op in commit.ops for text in own_texts(op.value, commit.seq)]
-    return f"Said {', '.join(texts)}." if texts else ""
+    return say("said", texts=", ".join(texts)) if texts else ""
 
 
-def _ask(trace: Trace, commit: Commit) -> str:
+def _ask(trace: Trace, commit: Commit, say: Wording) -> str:
     told: list[str] = []
     silence = silence_in(commit)
     if forms.is_form(commit):
-        told += forms.told(commit)
+        told += forms.told(commit, say)
     elif silence is not None:
         written = [op for op in _data(commit) if op.key[0] != "cargo"]
-        told.append(silence_told(silence, ENGLISH))
-        told += [f"The answer is taken to be {_writes(written)}."] if written else []
+        told.append(silence_told(silence, say))
+        told += [say("taken_to_be", values=_writes(written, say))] if written else []
     elif commit.answered is not None and commit.answered.kind == "user":
         written = [op for op in _data(commit) if op.key[0] != "cargo"]
-        told.append(f"The answer is {_writes(written)}." if written else "The user answered.")
-    told += [f"{_capital(refusal_text(rule))}." for rule in refusals(commit)[:MOST_FAILED]]
+        values = _writes(written, say)
+        told.append(say("answer_is", values=values) if written else say("user_answered"))
+    told += [_refused(rule, say) for rule in refusals(commit)[:MOST_FAILED]]
     if commit.asked is not None and commit.asked.kind == "user":
-        told.append(f"Asked {quoted(_question(commit))}.")
+        told.append(say("asked", text=quoted(_question(commit))))
     return " ".join(told)
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _refused(rule: Condition, say: Wording) -> str:
+    if rule.read:
+        return say("pattern_refused", pattern=source_text(rule.text), values=pairs(rule.read))
+    return say("validator_refused", validator=source_text(rule.text), why=rule.error)
 
 
 def _question(commit: Commit) -> str:
@@ -152,180 +199,192 @@ def _question(commit: Commit) -> str:
     return texts[-1] if texts else ""
 
 
-def _set(trace: Trace, commit: Commit) -> str:
+def _set(trace: Trace, commit: Commit, say: Wording) -> str:
     node = trace.node_of(commit)
     source = node.spec.get("value") if node is not None else None
     written = _data(commit)
     if not written:
         return ""
     computed = isinstance(source, str) and (commit.reads or commit.calls)
-    shown = f", from {source_text(source)}" if computed else ""
-    return f"Set {_writes(written)}{shown}."
+    values = _writes(written, say)
+    if not computed:
+        return say("set", values=values)
+    return say("set_from", values=values, source=source_text(source))
 
 
-def _call(trace: Trace, commit: Commit) -> str:
+def _call(trace: Trace, commit: Commit, say: Wording) -> str:
     answered = commit.answered
     if answered is None or answered.kind not in OUTSIDE:
-        return _pending(trace, commit)
+        return _pending(commit, say)
     asked = asked_of(trace, commit)
     need = asked.asked if asked is not None else None
     args = arguments_in(need.kind, need.args) if need is not None else None
-    call = f"{answered.name}({_arguments(args)})"
+    call = f"{answered.name}({_arguments(args, say)})"
     if answered.kind != "tool":
-        return " ".join(filter(None, [_known_after_all(commit, call), _resting(commit)]))
-    called = f"Called {call}{from_memory(answered)}"
+        return _joined(_known_after_all(commit, call, say), _resting(commit, say))
     if answered.error and "to_approve" in answered.facts:
-        return _resting(commit)
+        return _resting(commit, say)
     if answered.error:
-        failed = f"{called}, which failed: {answered.error}." + _after_failure(commit)
-        return " ".join(filter(None, [failed, _resting(commit)]))
+        failed = say("called_failed", call=call, why=answered.error)
+        return _joined(failed, _after_failure(commit, say), _resting(commit, say))
     written = _data(commit)
-    return f"{called}: {_writes(written)}." if written else f"{called}: {summary(answered.value)}."
+    values = _writes(written, say) if written else summary(answered.value, say)
+    phrase = "called_cached" if answered.facts.get("cached") else "called_gave"
+    return say(phrase, call=call, values=values)
 
 
-def _known_after_all(commit: Commit, call: str) -> str:
+def _joined(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
+
+
+def _known_after_all(commit: Commit, call: str, say: Wording) -> str:
     """What is told of a call once somebody has said something about it."""
     if commit.answered is not None and commit.answered.kind == "approval":
         return ""  # told where it was decided, and where the call is made
     written = _data(commit)
     found = commit.facts.get("reconciled")
-    told = f"What became of {call} was asked: {RECONCILED[found]}." if found else ""
-    return f"{told} {call}: {_writes(written)}.".strip() if written else told
+    told = say("what_became", call=call, found=say(f"how_{found}")) if found else ""
+    gave = say("gave", call=call, values=_writes(written, say)) if written else ""
+    return _joined(told, gave)
 
 
-def _resting(commit: Commit) -> str:
+def _resting(commit: Commit, say: Wording) -> str:
     """What a step waits for that only a person can give."""
     asked = commit.asked
     if asked is None or asked.kind not in ("settle", "approval"):
         return ""
-    call = f"{asked.name}({_arguments(arguments_in(asked.kind, asked.args))})"
-    if asked.kind == "approval":
-        return f"{call} has to be approved first."
-    return f"Nobody knows whether {call} happened: somebody has to say."
+    call = f"{asked.name}({_arguments(arguments_in(asked.kind, asked.args), say)})"
+    return say("to_approve" if asked.kind == "approval" else "unknown", call=call)
 
 
-def _pending(trace: Trace, commit: Commit) -> str:
-    """A call whose answer is told by a later commit of this turn is not told twice."""
+def _pending(commit: Commit, say: Wording) -> str:
     asked = commit.asked
     if asked is None or asked.kind != "tool":
-        return _resting(commit)
-    later = trace.next_of(commit)
-    if later is not None and later.answered is not None and later.turn == commit.turn:
-        return ""
-    return f"Called {asked.name}({_arguments(asked.args)}); no answer is recorded."
+        return _resting(commit, say)
+    return say("called_unanswered", call=f"{asked.name}({_arguments(asked.args, say)})")
 
 
-def _after_failure(commit: Commit) -> str:
+def _after_failure(commit: Commit, say: Wording) -> str:
     failure = commit.facts.get("failure")
     action = failure.get("action") if isinstance(failure, dict) else ""
     if action == "retry":
-        return f" It is tried again after {summary(commit.facts.get('delay_ms', 0))} ms."
+        return say("tried_again", delay=summary(commit.facts.get("delay_ms", 0), say))
     return ""
 
 
-def _arguments(args: Any) -> str:
+def _arguments(args: Any, say: Wording) -> str:
     tree = raw(args)
     if isinstance(tree, dict):
-        return ", ".join(f"{name} = {summary(value)}" for name, value in tree.items())
-    return "" if tree is None else summary(tree)
+        return ", ".join(f"{name} = {summary(value, say)}" for name, value in tree.items())
+    return "" if tree is None else summary(tree, say)
 
 
-def _branch(trace: Trace, commit: Commit) -> str:
+def _branch(trace: Trace, commit: Commit, say: Wording) -> str:
     decision = evidence_of(trace, commit)
-    return "" if decision is None else f"{_step(trace, commit)} chose {_chosen(decision)}."
+    if decision is None:
+        return ""
+    return say("chose", step=_step(trace, commit), branch=_chosen(decision, say))
 
 
-def _chosen(decision: Decision) -> str:
-    failed = failed_texts(decision)
+def _chosen(decision: Decision, say: Wording) -> str:
+    failed = failed_texts(decision, say)
     if not failed:
-        return chosen_text(decision)
-    more = f" and {len(failed) - MOST_FAILED} more" if len(failed) > MOST_FAILED else ""
-    joint = ": " if decision.default else ", after "
-    return chosen_text(decision) + joint + "; ".join(failed[:MOST_FAILED]) + more
+        return chosen_text(decision, say)
+    texts = "; ".join(failed[:MOST_FAILED])
+    if len(failed) > MOST_FAILED:
+        texts = say("and_more", first=texts, n=len(failed) - MOST_FAILED)
+    phrase = "chose_default_as" if decision.default else "chose_after"
+    return say(phrase, branch=chosen_text(decision, say), failed=texts)
 
 
-def _flow(trace: Trace, commit: Commit) -> str:
+def _flow(trace: Trace, commit: Commit, say: Wording) -> str:
     facts = commit.facts
     if "target" not in facts:
         return ""
     node = trace.node_of(commit)
     kind = node.spec.get("callType") if node is not None else None
-    verb = {"replace": "Went over to", "reboot": "Started afresh with"}.get(str(kind), "Called")
+    phrase = f"flow_{kind}" if kind in ("replace", "reboot") else "flow_called"
     given = [op for op in _data(commit) if op.key[1] in facts.get("parameters", ())]
-    return f"{verb} flow {facts['target']}" + (f" with {_writes(given)}." if given else ".")
+    return _with(phrase, given, say, flow=facts["target"])
 
 
-def _agent(trace: Trace, commit: Commit) -> str:
+def _agent(trace: Trace, commit: Commit, say: Wording) -> str:
     name = commit.facts.get("agent", "")
     if commit.answered is None:
         asked = [op.value for op in commit.ops if op.key[1:] == ("message",)]
-        return f"Asked agent {name}" + (f": {quoted(str(asked[0]))}." if asked else ".")
+        if not asked:
+            return say("agent_asked_nothing", agent=name)
+        return say("agent_asked", agent=name, text=quoted(str(asked[0])))
     if commit.answered.error:
         return ""  # what failed is told behind it
     kept = [op for op in _data(commit) if not str(op.key[0]).startswith("agent:")]
     said = str(commit.answered.value or "")
-    told = f"Agent {name} answered {quoted(said)}" if said else f"Agent {name} answered nothing"
-    return f"{told}: {_writes(kept)}." if kept else f"{told}."
+    phrase = ("agent_answered" if said else "agent_silent") + ("_set" if kept else "")
+    return say(phrase, agent=name, text=quoted(said), values=_writes(kept, say))
 
 
-def _carried(trace: Trace, commit: Commit) -> str:
+def _carried(trace: Trace, commit: Commit, say: Wording) -> str:
     """A flow that an agent has run. What it asks and does is told by its own steps."""
     target = commit.facts.get("target")
+    is_flow = carried_text(commit).startswith("flow")
     if commit.answered is not None:
-        names = [name_of(key) for key in commit.reads]
-        given = ", ".join(names) if carried_text(commit).startswith("flow") else ""
-        return f"The agent was given {given}." if given else ""
-    if target is None or not carried_text(commit).startswith("flow"):
+        given = ", ".join(name_of(key) for key in commit.reads) if is_flow else ""
+        return say("agent_given", names=given) if given else ""
+    if target is None or not is_flow:
         return ""
     given = [op for op in _data(commit) if op.key[1] in commit.facts.get("parameters", ())]
-    return f"The agent began flow {target}" + (f", with {_writes(given)}." if given else ".")
+    return _with("agent_began", given, say, flow=target)
 
 
-def _untold(trace: Trace, commit: Commit) -> str:
+def _untold(trace: Trace, commit: Commit, say: Wording) -> str:
     return ""
 
 
-def _return(trace: Trace, commit: Commit) -> str:
-    return f"Returned {quoted(_question(commit))} and ended every flow."
+def _return(trace: Trace, commit: Commit, say: Wording) -> str:
+    return say("returned", text=quoted(_question(commit)))
 
 
-def _end(trace: Trace, commit: Commit) -> str:
-    return "Ended the flow here."
+def _end(trace: Trace, commit: Commit, say: Wording) -> str:
+    return say("ended_here")
 
 
-def _dispatch(trace: Trace, commit: Commit) -> str:
-    return "Ended every flow and handed the user's words on."
+def _dispatch(trace: Trace, commit: Commit, say: Wording) -> str:
+    return say("dispatched")
 
 
-def _other(trace: Trace, commit: Commit) -> str:
-    told = [f"Ran {_step(trace, commit)}"]
+def _other(trace: Trace, commit: Commit, say: Wording) -> str:
+    rest = ""
     decision = evidence_of(trace, commit)
     if decision is not None:
-        told.append(f"which chose {_chosen(decision)}")
-    written = _data(commit)
+        rest += say("ran_chose", branch=_chosen(decision, say))
+    own = own_of(trace, commit)
+    written = [op for op in _data(commit) if str(op.key[1:2] and op.key[1]) not in own]
     if written:
-        told.append(f"which wrote {_writes(written)}")
+        rest += say("ran_wrote", values=_writes(written, say))
     if commit.asked is not None:
-        told.append(f"which waits for {commit.asked.kind} {commit.asked.name}".rstrip())
-    return ", ".join(told) + "."
+        rest += say("ran_waits", what=f"{commit.asked.kind} {commit.asked.name}".rstrip())
+    if own and not rest and not commit.error and commit.answered is None:
+        return ""  # it only kept the loop going
+    return say("ran", step=_step(trace, commit), rest=rest)
 
 
-def _ended(commit: Commit) -> str:
+def _ended(commit: Commit, say: Wording) -> str:
     if commit.facts.get("how") == "corrected" or commit.flow == ASKING:
         return ""
-    how, reason = commit.facts.get("how", "completed"), commit.facts.get("reason", "")
+    how, reason = str(commit.facts.get("how", "completed")), commit.facts.get("reason", "")
     record = commit.facts.get("transaction")
     failed = record.get("failureReason") if isinstance(record, dict) else ""
     if failed:
-        return f"Flow {commit.flow} ended as failed: {failed}."
-    return f"Flow {commit.flow} ended: {reason or how}."
+        return say("flow_failed", flow=commit.flow, why=failed)
+    known = say(f"how_{how}") if how in ("completed", "cancelled") else how
+    return say("flow_ended", flow=commit.flow, why=reason or known)
 
 
-def _form(trace: Trace, commit: Commit) -> str:
-    return " ".join(forms.told(commit))
+def _form(trace: Trace, commit: Commit, say: Wording) -> str:
+    return " ".join(forms.told(commit, say))
 
 
-_KINDS: Final[dict[str, Callable[[Trace, Commit], str]]] = {
+_KINDS: Final[dict[str, Callable[[Trace, Commit, Wording], str]]] = {
     "SAY": _say,
     "SAY-GET": _ask,
     "SET": _set,
@@ -357,16 +416,15 @@ def _reply(commit: Commit) -> bool:
     return any(op.key == ("turn", "reply") for op in commit.ops)
 
 
-def _writes(ops: list[Op]) -> str:
-    texts = [_write(op) for op in ops[:MOST_WRITES]]
+def _writes(ops: list[Op], say: Wording) -> str:
+    texts = ", ".join(_write(op, say) for op in ops[:MOST_WRITES])
     more = len(ops) - MOST_WRITES
-    return ", ".join(texts) + (f" and {more} more" if more > 0 else "")
+    return say("and_more", first=texts, n=more) if more > 0 else texts
 
 
-def _write(op: Op) -> str:
+def _write(op: Op, say: Wording) -> str:
     name = name_of(op.key)
     if op.verb == "delete":
-        return f"{name} (deleted)"
-    if op.verb == "append":
-        return f"{name} + {summary(op.value)}"
-    return f"{name} = {summary(op.value)}"
+        return say("deleted", name=name)
+    joint = "+" if op.verb == "append" else "="
+    return f"{name} {joint} {summary(op.value, say)}"

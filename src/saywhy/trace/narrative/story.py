@@ -1,61 +1,25 @@
 """The story of a conversation, turn by turn, told from its commits when somebody asks for it.
 
-Numbers are stable: step 3 of turn 2 is `2.3`, the steps of a flow it called are `2.3.1`, `2.3.2`.
-What repeats itself is told once, then counted, then told for the last time; the numbers in between
-stay taken.
+Numbers are stable: step 3 of turn 2 is `2.3`, the steps of a flow it called are `2.3.1`, `2.3.2`;
+whatever is said later, folded or left out, they stay. How they come about is `nesting`'s business,
+how a story is cut to size is `budget`'s.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from collections.abc import Iterable, Iterator
+from typing import Final
 
-from saywhy.chart.commit import Commit
-from saywhy.errors import Place
-from saywhy.trace.narrative.sentences import sentence_of
+from saywhy.trace.narrative.budget import Tokens, estimate, within_lines, within_tokens
+from saywhy.trace.narrative.folding import folded
+from saywhy.trace.narrative.formats import Format, pieces, writer
+from saywhy.trace.narrative.item import TurnStory
+from saywhy.trace.narrative.nesting import Branches, Nesting
+from saywhy.trace.phrases import ENGLISH, Registry, Wording, wording
 from saywhy.trace.trace import Trace
-from saywhy.trace.words import count, quoted
-from saywhy.values import dumps, iso_from_milliseconds
 
-Format = Literal["text", "markdown", "json"]
-
-NOWHERE: Final = Place()
 MOST_LINES: Final = 1000
-LONGEST_PATTERN: Final = 12
-"""Steps: a longer passage that repeats itself is told each time."""
-FEWEST_REPEATS: Final = 4
-"""With fewer, folding saves nothing."""
-
-
-@dataclass(slots=True)
-class Item:
-    """One told step with the steps of the flow it called, or the note that stands for many."""
-
-    text: str
-    commit: int = 0
-    flow: str = ""
-    node: str = ""
-    place: Place = NOWHERE
-    shape: tuple[Any, ...] = ()
-    """What makes it the same as another: step and branch, not values."""
-    number: str = ""
-    steps: list[Item] = field(default_factory=list["Item"])
-
-
-@dataclass(frozen=True, slots=True)
-class TurnStory:
-    """What happened in one turn."""
-
-    turn: int
-    at: float
-    items: list[Item]
-    replies: tuple[str, ...]
-
-
-_UNSEEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
-"""What could begin a line of its own, or move the cursor: names may come from a model."""
+"""Of a story that is asked for without a limit; `most=None` tells everything."""
 
 
 def narrative(
@@ -63,174 +27,70 @@ def narrative(
     turn: int | None = None,
     *,
     format: Format = "text",
-    most: int = MOST_LINES,
+    language: str | None = None,
+    budget: int | None = None,
+    tokens: Tokens = estimate,
+    messages: Registry | None = None,
+    most: int | None = MOST_LINES,
 ) -> str:
-    """The story of one turn, or of all, at most `most` lines of it.
+    """The story of one turn, or of the newest turns, as many as there is room for.
 
     `text` is indented, `markdown` a nested list, `json` has every step with its place and commit.
+    `budget` is how many tokens it may be, by `tokens`, which `estimate`s them unless you hand in
+    the counter of a model; without one it is at most `most` lines, and everything with None. What
+    is left out is said. `language` is one of ours, or of your `messages`: sentences by language
+    and id, those of a narrative beginning with `story_`.
+
+    Raises `CallerError` for a language, a format or a budget that cannot be.
     """
-    stories = tell(trace, turn)
-    if format == "json":
-        return dumps([_story_json(story) for story in stories]).decode("utf-8", "replace")
-    write = _markdown if format == "markdown" else _text
-    lines = [line for story in stories for line in write(story)]
-    if len(lines) > most:
-        lines[most:] = [f"... {count(len(lines) - most, 'more line')}"]
-    return "\n".join(lines)
+    say = wording(language, messages)
+    write = writer(format, trace, say)
+    if budget is None and most is None:
+        return "".join(pieces(write, tell(trace, turn, say=say)))
+    numbers = trace.turns if turn is None else (turn,)
+    if not numbers:
+        return write.begin + write.end
+    newest = tell(trace, turn, say=say, newest_first=True)
+    first = numbers[0]
+    if budget is None:
+        return within_lines(write, newest, first, most or 1)
+    return within_tokens(write, newest, first, numbers[-1], budget, tokens)
 
 
-def tell(trace: Trace, turn: int | None = None) -> Iterator[TurnStory]:
-    """The story of one turn, or of each turn in order, as data."""
-    for number in trace.turns if turn is None else (turn,):
+def stream(
+    trace: Trace,
+    *,
+    format: Format = "text",
+    language: str | None = None,
+    messages: Registry | None = None,
+) -> Iterator[str]:
+    """The whole story in pieces, a turn each, told while it is written.
+
+    It takes the memory of a few turns where the trace is that of a stored conversation.
+    """
+    say = wording(language, messages)
+    return pieces(writer(format, trace, say), tell(trace, say=say))
+
+
+def tell(
+    trace: Trace,
+    turn: int | None = None,
+    *,
+    say: Wording = ENGLISH,
+    newest_first: bool = False,
+) -> Iterator[TurnStory]:
+    """The story of one turn, or of each turn in order or from the newest, as data."""
+    branches = Branches(trace)
+    numbers: Iterable[int] = (turn,) if turn is not None else trace.turns
+    if turn is None and newest_first:
+        numbers = reversed(trace.turns)
+    for number in numbers:
         told = trace.turn(number)
-        items = _nested(trace, told.commits)
-        _count(items, f"{number}.")
+        items = Nesting(trace, number, say, branches).take(told.commits)
         said = told.messages
         replies = tuple(message.text for message in said if message.role == "assistant")
         at = told.commits[0].at if told.commits else said[0].at if said else 0.0
-        yield TurnStory(number, at, _folded(items), replies)
+        yield TurnStory(number, at, folded(items, say), replies)
 
 
-# ------------------------------------------------------------------ nesting and numbering
-
-
-def _nested(trace: Trace, commits: Iterable[Commit]) -> list[Item]:
-    """The told steps, those of a called flow beneath the step that called it."""
-    top: list[Item] = []
-    levels: list[tuple[int, list[Item]]] = []
-    for commit in commits:
-        text = _UNSEEN.sub(" ", sentence_of(trace, commit))
-        if not text:
-            continue
-        depth = commit.depth
-        while levels and levels[-1][0] > depth:
-            levels.pop()
-        if not levels:
-            levels.append((depth, top))
-        elif levels[-1][0] < depth:
-            levels.append((depth, levels[-1][1][-1].steps))
-        levels[-1][1].append(_item(trace, commit, text))
-    return top
-
-
-def _item(trace: Trace, commit: Commit, text: str) -> Item:
-    chosen = commit.decision.chosen if commit.decision is not None else ""
-    shape = (commit.flow, commit.node, commit.phase, chosen, bool(commit.error))
-    place = trace.place_of(commit)
-    return Item(text, commit.seq, commit.flow, commit.node, place, shape)
-
-
-def _count(items: list[Item], before: str) -> None:
-    for number, item in enumerate(items, start=1):
-        item.number = f"{before}{number}"
-        _count(item.steps, f"{item.number}.")
-
-
-# ------------------------------------------------------------------ folding
-
-
-def _folded(items: list[Item]) -> list[Item]:
-    """The items with repeated passages told the first and the last time only."""
-    for item in items:
-        item.steps = _folded(item.steps)
-    shapes = _shapes(items)
-    told: list[Item] = []
-    i = 0
-    while i < len(items):
-        length, times = _repeated(shapes, i)
-        if times < FEWEST_REPEATS:
-            told.append(items[i])
-            i += 1
-            continue
-        end = i + length * times
-        told += items[i : i + length]
-        told.append(_fold(items[i + length : end - length], length, times - 2))
-        told += items[end - length : end]
-        i = end
-    return told
-
-
-def _shapes(items: Sequence[Item]) -> list[int]:
-    """A number for each item, the same for the same steps and branches, those beneath included."""
-    known: dict[Any, int] = {}
-    return [known.setdefault(_shape(item), len(known)) for item in items]
-
-
-def _shape(item: Item) -> tuple[Any, ...]:
-    return (item.shape, tuple(_shape(step) for step in item.steps))
-
-
-def _repeated(shapes: list[int], start: int) -> tuple[int, int]:
-    """Length of the shortest passage from `start` that repeats itself, and how often it stands."""
-    left = len(shapes) - start
-    for length in range(1, min(LONGEST_PATTERN, left // FEWEST_REPEATS) + 1):
-        passage = shapes[start : start + length]
-        times = 1
-        at = start + length
-        while shapes[at : at + length] == passage:
-            times += 1
-            at += length
-        if times >= FEWEST_REPEATS:
-            return length, times
-    return 1, 1
-
-
-def _fold(items: Sequence[Item], length: int, times: int) -> Item:
-    steps = "the same step" if length == 1 else f"the same {length} steps"
-    number = f"{items[0].number} to {items[-1].number}"
-    return Item(f"{steps} {count(times, 'more time')}", items[0].commit, number=number)
-
-
-# ------------------------------------------------------------------ formats
-
-
-def _heading(story: TurnStory) -> str:
-    moment = iso_from_milliseconds(story.at) if story.at else None
-    return f"Turn {story.turn}" + (f" ({moment})" if moment else "")
-
-
-def _text(story: TurnStory) -> Iterator[str]:
-    yield _heading(story)
-    yield from _text_lines(story.items, "  ")
-    for reply in story.replies:
-        yield f"  Reply: {quoted(reply, 400)}"
-
-
-def _text_lines(items: Iterable[Item], indent: str) -> Iterator[str]:
-    for item in items:
-        yield f"{indent}{item.number}  {item.text}"
-        yield from _text_lines(item.steps, indent + "  ")
-
-
-def _markdown(story: TurnStory) -> Iterator[str]:
-    yield f"### {_heading(story)}"
-    yield ""
-    yield from _markdown_lines(story.items, "")
-    for reply in story.replies:
-        yield f"- **Reply:** {quoted(reply, 400)}"
-    yield ""
-
-
-def _markdown_lines(items: Iterable[Item], indent: str) -> Iterator[str]:
-    for item in items:
-        yield f"{indent}- **{item.number}** {item.text}"
-        yield from _markdown_lines(item.steps, indent + "  ")
-
-
-def _story_json(story: TurnStory) -> dict[str, Any]:
-    moment = iso_from_milliseconds(story.at) if story.at else None
-    return {
-        "turn": story.turn,
-        "at": moment,
-        "steps": [_item_json(item) for item in story.items],
-        "replies": list(story.replies),
-    }
-
-
-def _item_json(item: Item) -> dict[str, Any]:
-    data: dict[str, Any] = {"number": item.number, "text": item.text, "commit": item.commit}
-    if item.flow:
-        data |= {"flow": item.flow, "step": item.node, "place": str(item.place)}
-    if item.steps:
-        data["steps"] = [_item_json(step) for step in item.steps]
-    return data
+__all__ = ["MOST_LINES", "Format", "Tokens", "estimate", "narrative", "stream", "tell"]
