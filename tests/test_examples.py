@@ -15,6 +15,7 @@ from types import ModuleType
 
 import pytest
 
+from pages import fences
 from saywhy import DefinitionError
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -63,6 +64,18 @@ def test_scenarios_pass(folder: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     count = len(list((folder / "scenarios").glob("*.json")))
     assert done.stdout.splitlines()[-1] == f"{count} passed, 0 failed"
+
+
+def test_the_tutorial_ends_with_the_example() -> None:
+    """The files of "a wrong answer, found" are those of the example but for the planted fault."""
+    pages = fences(EXAMPLES.parent / "docs" / "tutorial" / "wrong-answer.md")
+    shown = {fence.file: fence.text for fence in pages if fence.file}
+    assert len(shown) == 6
+    for name, text in shown.items():
+        there = (EXAMPLES / name).read_text(encoding="utf-8")
+        fault = "returns.flows.json" in name
+        assert text == (there.replace("order.delivered", "order.ordered") if fault else there), name
+        assert (text != there) == fault
 
 
 # ------------------------------------------------------------------ agents
