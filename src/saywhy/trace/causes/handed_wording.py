@@ -62,6 +62,8 @@ def piece(found: Piece, named: str, verdict: Mapping[str, Any] | None) -> Cause:
         sentence, ref = f"{where}: {quoted(found.text, LONGEST)}", "slot:system-prompt"
     elif what:
         own = str(found.more.get("upstreamRef") or name or found.source)
+        found = found._replace(more={"chunks": own.split(", "), **found.more})
+        own = own.partition(", ")[0]
         sentence, ref = f"{what} {own} in {where}: {quoted(found.text, LONGEST)}", f"{what}:{own}"
     else:
         sentence = f'instruction "{name}" in {where}: {quoted(found.text, LONGEST)}'

@@ -31,6 +31,8 @@ CHOSEN_FADES: Final = 0.93
 _CHOICES: Final = frozenset({"decision", "instruction", "memory", "retrieval", "truncation"})
 ASIDE: Final = 5
 """How far away a value is that a step shows, but not in the words that were asked about."""
+AGAIN: Final = 0.4
+"""What is left of the score of a cause whose name was told already."""
 CROWDED: Final = 0.35
 """How much is taken from a cause for each other one of its kind, relative to its weight."""
 
@@ -43,7 +45,7 @@ _KINDS: Final[Mapping[str, tuple[float, str]]] = {
     "unset": (3.2, "it was read and nothing ever set it"),
     "unrecorded": (2, "the record does not tell where it comes from"),
     "tool_result": (2.6, "it came from outside"),
-    "mapping": (3, "it chose what was taken from the answer"),
+    "mapping": (3.6, "it chose what was taken from the answer"),
     "tool": (1.2, "it is what the model was told of the tool"),
     "function": (2.4, "a function gave it"),
     "instruction": (3.4, "it told the model what to say"),
@@ -103,7 +105,17 @@ def ranked(chain: Chain) -> list[Cause]:
     _hand_down(chain)
     for cause in found:
         _score(cause, distance.get(cause.id, 0), alike[_kind(cause)])
+    _once(found)
     return sorted(found, key=lambda cause: (-cause.score, distance.get(cause.id, 0), cause.id))
+
+
+def _once(causes: list[Cause]) -> None:
+    """Of causes with one name the best is told first; the others say nothing new."""
+    told: set[str] = set()
+    for cause in sorted(causes, key=lambda each: -each.score):
+        if cause.ref in told:
+            cause.score = round(cause.score * AGAIN, 3)
+        told.add(cause.ref)
 
 
 _OLD: Final = ("older than what it was made of", "from another flow", "before something else")
