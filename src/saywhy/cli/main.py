@@ -24,6 +24,7 @@ from saywhy.cli.forget import forget
 from saywhy.cli.functions import functions
 from saywhy.cli.held import held
 from saywhy.cli.mcp import mcp
+from saywhy.cli.narrative import narrative
 from saywhy.cli.output import make_streams_safe, say_error
 from saywhy.cli.prove import prove
 from saywhy.cli.replay import replay
@@ -76,6 +77,7 @@ for command in (
     why,
     why_not,
     what_changed,
+    narrative,
     draw,
     functions,
     author_reference,

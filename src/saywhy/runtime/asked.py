@@ -14,16 +14,21 @@ from saywhy.trace.trace import Trace
 if TYPE_CHECKING:
     from saywhy.runtime.audit.audit import Audit
     from saywhy.runtime.export import ExportFormat
+    from saywhy.runtime.machinery import Machinery
     from saywhy.runtime.session import Session
     from saywhy.stores.store import Store
     from saywhy.trace.causes.chain import Chain
     from saywhy.trace.causes.changed import Changed
     from saywhy.trace.causes.why import Target
     from saywhy.trace.causes.why_not import WhyNot
+    from saywhy.trace.narrative.budget import Tokens
+    from saywhy.trace.narrative.formats import Format
 
 
 class Asking:
     """The part of an engine that explains its conversations."""
+
+    _machinery: Machinery
 
     @property
     def store(self) -> Store | None:
@@ -90,3 +95,28 @@ class Asking:
         Raises `UnknownSession`, and `CallerError` where there is no such message.
         """
         return (await self.trace(of)).what_changed(message, turn)
+
+    async def narrative(
+        self,
+        of: str | Session,
+        turn: int | None = None,
+        *,
+        format: Format = "text",
+        language: str | None = None,
+        budget: int | None = None,
+        tokens: Tokens | None = None,
+    ) -> str:
+        """What happened in a turn or in the newest turns, step by step; see `Trace.narrative`.
+
+        Sentences of the `messages` of this engine stand in the place of ours. Raises
+        `UnknownSession`, and `CallerError` for what cannot be told so.
+        """
+        trace = await self.trace(of)
+        return trace.narrative(
+            turn,
+            format=format,
+            language=language,
+            budget=budget,
+            tokens=tokens,
+            messages=self._machinery.world.phrases.given,
+        )

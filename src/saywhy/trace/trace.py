@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, Unpack
 
 import msgspec
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from saywhy.trace.causes.changed import Changed
     from saywhy.trace.causes.why import Target
     from saywhy.trace.causes.why_not import WhyNot
-    from saywhy.trace.narrative.story import Format
+    from saywhy.trace.narrative.story import Telling
     from saywhy.trace.transactions import Event, EventName, Transaction
 
 
@@ -149,11 +149,14 @@ class Trace:
 
         return what_changed(self, message, turn)
 
-    def narrative(self, turn: int | None = None, *, format: Format = "text") -> str:
-        """The story of one turn or of all: `text`, `markdown` or `json`."""
+    def narrative(self, turn: int | None = None, **how: Unpack[Telling]) -> str:
+        """The story of one turn or of the newest: `text`, `markdown` or `json`; see `narrative`.
+
+        In a `language`, within a `budget` of tokens. Raises `CallerError` for what is not there.
+        """
         from saywhy.trace.narrative.story import narrative
 
-        return narrative(self, turn, format=format)
+        return narrative(self, turn, **how)
 
     def transactions(self, state: str | None = None) -> list[Transaction]:
         """The lives of the flows, oldest first; only those in `state`, if given."""

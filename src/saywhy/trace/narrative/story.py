@@ -8,8 +8,9 @@ how a story is cut to size is `budget`'s.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, TypedDict
 
+from saywhy.errors import CallerError
 from saywhy.trace.narrative.budget import Tokens, estimate, within_lines, within_tokens
 from saywhy.trace.narrative.folding import folded
 from saywhy.trace.narrative.formats import Format, pieces, writer
@@ -17,6 +18,18 @@ from saywhy.trace.narrative.item import TurnStory
 from saywhy.trace.narrative.nesting import Branches, Nesting
 from saywhy.trace.phrases import ENGLISH, Registry, Wording, wording
 from saywhy.trace.trace import Trace
+
+
+class Telling(TypedDict, total=False):
+    """How a story is told; `narrative` says what each of these does."""
+
+    format: Format
+    language: str | None
+    budget: int | None
+    tokens: Tokens | None
+    messages: Registry | None
+    most: int | None
+
 
 MOST_LINES: Final = 1000
 """Of a story that is asked for without a limit; `most=None` tells everything."""
@@ -29,22 +42,25 @@ def narrative(
     format: Format = "text",
     language: str | None = None,
     budget: int | None = None,
-    tokens: Tokens = estimate,
+    tokens: Tokens | None = None,
     messages: Registry | None = None,
     most: int | None = MOST_LINES,
 ) -> str:
     """The story of one turn, or of the newest turns, as many as there is room for.
 
     `text` is indented, `markdown` a nested list, `json` has every step with its place and commit.
-    `budget` is how many tokens it may be, by `tokens`, which `estimate`s them unless you hand in
-    the counter of a model; without one it is at most `most` lines, and everything with None. What
-    is left out is said. `language` is one of ours, or of your `messages`: sentences by language
-    and id, those of a narrative beginning with `story_`.
+    `budget` is how many tokens it may be, by `tokens`, the counter of a model; else they are
+    `estimate`d. Without a budget it is at most `most` lines, and everything with None. What is left
+    out is said. `language` is one of ours, or of your `messages`: sentences by language and id,
+    those of a narrative beginning with `story_`.
 
-    Raises `CallerError` for a language, a format or a budget that cannot be.
+    Raises `CallerError` for a turn that is not there, and for a language, a format or a budget that
+    cannot be.
     """
     say = wording(language, messages)
     write = writer(format, trace, say)
+    if turn is not None:
+        _must_be_there(trace, turn)
     if budget is None and most is None:
         return "".join(pieces(write, tell(trace, turn, say=say)))
     numbers = trace.turns if turn is None else (turn,)
@@ -54,7 +70,14 @@ def narrative(
     first = numbers[0]
     if budget is None:
         return within_lines(write, newest, first, most or 1)
-    return within_tokens(write, newest, first, numbers[-1], budget, tokens)
+    return within_tokens(write, newest, first, numbers[-1], budget, tokens or estimate)
+
+
+def _must_be_there(trace: Trace, turn: int) -> None:
+    if turn not in trace.turns:
+        known = trace.turns
+        hint = f"it holds turns {known[0]} to {known[-1]}" if known else "it is empty"
+        raise CallerError(f"turn {turn} is not in this trace", hint=hint)
 
 
 def stream(
@@ -93,4 +116,4 @@ def tell(
         yield TurnStory(number, at, folded(items, say), replies)
 
 
-__all__ = ["MOST_LINES", "Format", "Tokens", "estimate", "narrative", "stream", "tell"]
+__all__ = ["MOST_LINES", "Format", "Telling", "Tokens", "estimate", "narrative", "stream", "tell"]
