@@ -150,6 +150,8 @@ def _given(reply: ToolReply, latency_ms: float, made: ToolAnswer | None) -> Answ
         facts["may_have_happened"] = True
     if made is not None and made.warnings:
         facts["warnings"] = list(made.warnings)
+    if made is not None and made.mapped is not None:
+        facts["mapped"] = made.mapped
     error = None if reply.error is None else str(reply.error.get("message", ""))
     return Answer(reply.to_value(), error, facts=facts)
 

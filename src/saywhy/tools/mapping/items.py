@@ -34,13 +34,21 @@ def array(config: Mapping[str, Any], read: Step, item: Step | None, fallback: Co
             return fallback(run)
         run.take(len(items))
         if holds is not None:
+            had = len(items)
             items = [one for one in items if holds(run, one if type(one) is dict else tree_of(one))]
+            if len(items) < had:
+                run.chose(f"kept {len(items)} of {had} items by its filter")
         if item is not None:
             items = _mapped(run, items, item)
         if order is not None:
             items = order(run, items)
+            if len(items) > 1:
+                run.chose(f"ordered {len(items)} items by {config['sort']['field']}")
         end = offset + limit if limit else None
-        return items[offset:end] if offset or limit else items
+        page = items[offset:end] if offset or limit else items
+        if len(page) < len(items):
+            run.chose(f"kept {len(page)} of {len(items)} items by its limit")
+        return page
 
     return step
 

@@ -25,7 +25,8 @@ class Mapped(NamedTuple):
     value: Value
     warnings: tuple[str, ...] = ()
     told: Mapping[str, Any] | None = None
-    """For the record: the `fields` with where each comes from, the paths of `fallbacks` taken."""
+    """For the record: the `fields` with where each comes from, the paths of `fallbacks` taken,
+    what was `chosen` of lists: left out, or put in order."""
 
 
 class ResponseMapping:
@@ -63,6 +64,8 @@ class ResponseMapping:
         told: dict[str, Any] = {"fields": self.outline} if self.outline else {}
         if run.fallbacks:
             told["fallbacks"] = list(run.fallbacks)
+        if run.chosen:
+            told["chosen"] = list(run.chosen)
         return Mapped(value, tuple(run.warnings), told)
 
 

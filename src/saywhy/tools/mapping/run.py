@@ -29,6 +29,7 @@ class Run:
     __slots__ = (
         "_size_of_args",
         "args",
+        "chosen",
         "engine",
         "fallbacks",
         "functions",
@@ -63,6 +64,7 @@ class Run:
         self.skipped = 0
         self.warnings: dict[str, None] = {}
         self.fallbacks: dict[str, None] = {}
+        self.chosen: dict[str, None] = {}
         self._size_of_args = -1
 
     def argument(self, keys: tuple[str | int, ...], walk: Callable[[Any, Any], Any]) -> Any:
@@ -99,6 +101,11 @@ class Run:
         """Note that a fallback took the place of what was not there; the same path once."""
         if len(self.fallbacks) < MAX_WARNINGS:
             self.fallbacks[path] = None
+
+    def chose(self, text: str) -> None:
+        """Note what became of the items of a list: left out, put in order; the same text once."""
+        if len(self.chosen) < MAX_WARNINGS:
+            self.chosen[text] = None
 
 
 class Failed(Exception):

@@ -32,7 +32,7 @@ def link_mapping(search: Search, cause: int, commit: Commit) -> None:
     search.add(
         Effect(cause, "handed"),
         ("mapping", commit.seq),
-        lambda: _mapping(commit, tool, fields),
+        lambda: _mapping(commit, tool, fields, tuple(map(str, raw(told.get("chosen")) or ()))),
     )
     for path in map(str, raw(told.get("fallbacks")) or ()):
         search.add(
@@ -42,13 +42,19 @@ def link_mapping(search: Search, cause: int, commit: Commit) -> None:
         )
 
 
-def _mapping(commit: Commit, tool: str, fields: Mapping[str, Any]) -> Cause:
-    shown = [f"{name} from {source}" for name, source in list(fields.items())[:MOST_FIELDS]]
+def _mapping(
+    commit: Commit, tool: str, fields: Mapping[str, Any], chosen: tuple[str, ...]
+) -> Cause:
+    pairs = list(fields.items())[:MOST_FIELDS]
+    shown = [f"{name or 'the whole'} from {source}" for name, source in pairs]
     takes = f" takes {', '.join(shown)}" if shown else " was applied"
     cause = Cause(0, "handed", f"the response mapping of {tool}{takes}", "authored")
     cause.ref, cause.commit, cause.turn = f"mapping:{tool}", commit.seq, commit.turn
-    if any(unlike(name, str(source)) for name, source in fields.items()):
+    if any(name and unlike(name, str(source)) for name, source in fields.items()):
         cause.signs = ("unlike",)
+    if chosen:  # what was left out or put last is what nobody sees any more
+        cause.signs = (*cause.signs, "chose among")
+        cause.details = tuple(f"it {one}" for one in chosen)
     return cause
 
 
