@@ -70,3 +70,41 @@ def test_as_data(talked: Path) -> None:
     data = json.loads(told)
     assert code == 0
     assert data["without"] == "tool_result:9"
+
+
+def test_nothing_is_claimed_of_what_was_not_run(talked: Path) -> None:
+    """Where the turn could not be run again nobody says that a piece played no part in it."""
+    code, told = saywhy(talked, "why", "--without", "tool_result:9")
+    assert code == 0
+    first, gap, *_ = told.splitlines()[-2:]
+    assert first == "without tool_result:9, turn 2: it cannot be told for sure"
+    assert gap.endswith(
+        "of desk is needed and is not here: a store keeps flows, agents are handed over"
+    )
+
+
+def test_flows_that_are_not_there(talked: Path) -> None:
+    """A file that cannot be read is no empty set of flows on which everything differs."""
+    code, told = saywhy(talked, "replay", "ann", "--flows", "nowhere.json", *AGENTS)
+    assert code == 2
+    assert "nowhere.json: error: cannot read this file: no such file or directory" in told
+
+
+def test_a_tool_that_was_called_once(talked: Path) -> None:
+    """Of a tool that was called it is not said that it was not."""
+    code, told = saywhy(talked, "why", "--missing", "days_left")
+    assert code == 0
+    assert "days_left was not called again" in told.splitlines()
+    code, told = saywhy(talked, "why-not", "tool:cancel")
+    assert told.splitlines().count("cancel was not offered in turn 2: offered were days_left") == 1
+
+
+def test_what_depended_on_words(talked: Path) -> None:
+    """From a message it goes through the answers of tools to the reply of the agent."""
+    code, told = saywhy(talked, "what-changed", "--session", "ann")
+    assert code == 0
+    lines = [line.strip() for line in told.splitlines()]
+    assert 'delivered = 18, by SET "days" of Return' in lines
+    assert 'tool days_left gave {"left": -4}' in lines
+    assert lines[-1] == 'the reply said "I am sorry, it cannot go back: the 14 days are over."'
+    assert not [line for line in lines if "runId" in line or "loopCount" in line]

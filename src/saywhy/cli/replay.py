@@ -94,9 +94,12 @@ async def _replayed(
     globals: Path | None,
     limit: int,
 ) -> list[Replay]:
+    from saywhy.flows.load import load_definitions
     from saywhy.stores.sqlite import SqliteStore
 
     found: list[Replay] = []
+    for problem in load_definitions(list(flows or ())).problems:
+        raise CallerError(problem.render())
     engines = Engines(SqliteStore(path, read_only=True), agents, globals)
     try:
         await engines.store.open()

@@ -38,8 +38,8 @@ async def test_a_near_miss_is_told() -> None:
     [
         ("tool_result:", "names nothing"),
         ("tool_result:x", "needs a number"),
-        ("tool_result:1", "commit 1 took no answer of a tool in"),
-        ("tool_result:999", "commit 999 took no answer of a tool in"),
+        ("tool_result:1", "commit 1 took in no answer of a tool"),
+        ("tool_result:999", "commit 999 took in no answer of a tool"),
         ("message:2", "message 2 is none that the user wrote"),
         ("default:Pay/x", 'no flow "Pay" began with a default of "x"'),
         ("host:cargo.x", 'the host gave no "cargo.x"'),

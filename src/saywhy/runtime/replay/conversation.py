@@ -91,7 +91,12 @@ class Begun:
             )
             if chart is None:
                 what = f"version {commit.chart} of {commit.flow}"
-                yield Gap(commit.turn, commit.seq, what, "not here, neither stored nor as an agent")
+                yield Gap(
+                    commit.turn,
+                    commit.seq,
+                    what,
+                    "not here: a store keeps flows, agents are handed over",
+                )
                 return
             if chart.kind != STAGES:
                 continue

@@ -105,7 +105,7 @@ class Removal:
         ]
         listed = ", ".join(map(str, known[-10:])) or "none"
         raise CallerError(
-            f"commit {self.seq} took no answer of a tool in", hint=f"the newest that did: {listed}"
+            f"commit {self.seq} took in no answer of a tool", hint=f"the newest that did: {listed}"
         )
 
     def _message_turn(self) -> int:

@@ -77,10 +77,10 @@ class Counterfactual(msgspec.Struct, frozen=True):
         return "\n".join(lines)
 
     def _verdict(self) -> str:
-        if not self.met:
-            return "nothing changes, for it played no part in it"
         if self.not_replayable:
             return "it cannot be told for sure"
+        if not self.met:
+            return "nothing changes, for it played no part in it"
         if self.changed:
             return "another reply" if self.certain else "another reply, as far as can be told"
         return "the same reply" if self.certain else "the same reply, as far as can be told"

@@ -47,7 +47,8 @@ def absent(search: Search, name: str, turn: int | None = None) -> None:
 
     def make() -> Cause:
         is_tool = bool(offers) or any(node.spec.get("tool") == name for _, node in places)
-        what = "was not called" if is_tool else "is not set"
+        again = " again" if is_tool and _was_called(trace, name, turn) else ""
+        what = f"was not called{again}" if is_tool else "is not set"
         return Cause(0, "target", f"{name} {what}", name=name)
 
     def follow(cause: int) -> None:
@@ -57,6 +58,18 @@ def absent(search: Search, name: str, turn: int | None = None) -> None:
             _not_wanted(search, cause, commit, name)
 
     search.add(None, ("absent", name), make, follow)
+
+
+def _was_called(trace: Trace, name: str, turn: int | None) -> bool:
+    """Whether the tool was called all the same, in that turn or in one of the newest."""
+    for number in [turn] if turn is not None else list(reversed(trace.turns))[:MOST_TURNS]:
+        for commit in trace.turn(number).commits:
+            if commit.asked is not None and (commit.asked.kind, commit.asked.name) == (
+                "tool",
+                name,
+            ):
+                return True
+    return False
 
 
 def _nodes(trace: Trace) -> Iterator[tuple[Chart, Node]]:

@@ -116,7 +116,7 @@ def decided(search: Search, target: Decided) -> None:
     wanted = f"{target.flow}/{target.step}" if target.flow else target.step
     names = list(dict.fromkeys(known))
     hint = did_you_mean(wanted, names) or (
-        f"decided was at {', '.join(names[:6])}" if names else ""
+        f"there are decisions of {', '.join(names[:6])}" if names else "there is none at all"
     )
     raise CallerError(f"no decision of {wanted} is recorded", hint=hint)
 

@@ -261,7 +261,7 @@ def _tool(trace: Trace, name: str, turn: int | None) -> Iterator[Considered]:
             ref = step_ref(trace, commit)
             yield Considered(sentence, ref, commit.seq, commit.turn, happened=True)
             break
-    offers = list(_not_wanted(trace, name, turn))
+    offers = [*{one.sentence: one for one in _not_wanted(trace, name, turn)}.values()]
     yield from offers
     if called or offers:
         return
