@@ -21,8 +21,10 @@ KINDS = (
     *("old-tool-data", "twin-descriptions", "instruction-too-early", "suppressed-safety"),
     *("memory-of-another-topic", "truncated-context", "ignored-correction", "wrong-language"),
 )
-FILES = ("", ".tuning")
-"""Each kind has cases in two halves, and a file of further ones to tune by."""
+FILES = ("", ".tuning", ".fresh")
+"""Each kind has cases in two halves, a file of further ones to tune by, and one of fresh ones.
+
+Fresh: written after the ranking was tuned, never used for it."""
 APPLICATION = (
     *("flows", "tools", "functions", "globals", "cargo", "language", "messages", "engine"),
     *("model", "agents", "fallback_agent", "alone", "turns"),
@@ -56,6 +58,8 @@ class Case:
     without: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What the reply `says` when the cause is removed, or that it `differs`; or why there is
     `nothing` to remove. Empty where the cause is of no kind that can be removed."""
+    group: str = ""
+    """`tuning` or `fresh`, after the file it stands in; empty for the file of both halves."""
 
     @property
     def nameable(self) -> str:
@@ -82,16 +86,16 @@ def all_cases() -> tuple[Case, ...]:
 
 
 def cases_of(kind: str, which: str) -> Iterator[Case]:
-    """The cases of one file: those in two halves, or with `.tuning` the further ones."""
+    """The cases of one file: those in two halves, the further ones, or the fresh ones."""
     file = FOLDER / f"{kind}{which}.yaml"
     document = read_document(file.read_text(encoding="utf-8"), str(file))
     if document.problems:
         raise AssertionError(f"{file.name}: {document.problems[0]}")
     for item in document.value:
-        yield case_of(item, kind)
+        yield case_of(item, kind, which.removeprefix("."))
 
 
-def case_of(item: Mapping[str, Any], kind: str) -> Case:
+def case_of(item: Mapping[str, Any], kind: str, group: str = "") -> Case:
     """The case that an item of a file describes."""
     unknown = sorted(item.keys() - set(CASE_KEYS))
     assert not unknown, f"{kind}/{item.get('id')}: unknown keys {unknown}"
@@ -108,6 +112,7 @@ def case_of(item: Mapping[str, Any], kind: str) -> Case:
         (cause,) if isinstance(cause, str) else tuple(cause),
         tuple(item["repair"]),
         item.get("without") or {},
+        group,
     )
 
 

@@ -43,6 +43,7 @@ class Measured:
             "kind": self.case.kind,
             "id": self.case.id,
             "half": self.case.half,
+            "group": self.case.group,
             "cause": list(self.case.cause),
             "in_chain": self.in_chain,
             "rank": self.rank or None,

@@ -58,3 +58,19 @@ def test_kinds_and_halves_apart() -> None:
     data = json.loads(json.dumps(as_json(FOUND)))
     assert data["halves"]["tuning"]["faults"] == 4
     assert [fault["rank"] for fault in data["faults"]] == [1, 2, 4, None]
+
+
+def test_fresh_faults_stand_apart() -> None:
+    """They are held back, and the figures of the others that are do not have them."""
+    found = [*FOUND, one("no-spanish-text"), one("there-and-back-in-french", rank=5)]
+    lines = [line.split() for line in totals(found).splitlines() if line]
+    assert [line[:4] for line in lines[-4:]] == [
+        ["tuning", "4", "3", "2"],
+        ["held", "1", "1", "1"],
+        ["fresh", "1", "1", "0"],
+        ["all", "6", "5", "3"],
+    ]
+    assert row(found[-1]).split()[:3] == ["wrong-language/there-and-back-in-french", "fresh", "5."]
+    data = json.loads(json.dumps(as_json(found)))
+    assert data["halves"]["fresh"]["faults"] == 1
+    assert [fault["group"] for fault in data["faults"]][-2:] == ["", "fresh"]

@@ -71,12 +71,17 @@ def test_there_are_enough_faults_of_every_kind_in_both_halves() -> None:
 
 
 def test_what_is_held_back_stands_apart_from_what_is_there_for_tuning_only() -> None:
-    """A file of further cases has none that are held back, nor does it take from the other one."""
+    """Further cases are for tuning only; fresh ones are held back, written after the tuning.
+
+    Neither file takes from the one that has both halves.
+    """
     for kind in KINDS:
         first = [case.half for case in cases_of(kind, "")]
         further = [case.half for case in cases_of(kind, ".tuning")]
         assert abs(first.count("tuning") - first.count("held")) <= 1, kind
         assert set(further) == {"tuning"}, kind
+        fresh = [(case.half, case.group) for case in cases_of(kind, ".fresh")]
+        assert fresh == [("held", "fresh")] * 2, kind
 
 
 def test_a_case_says_what_removing_its_cause_does(case: Case) -> None:

@@ -1,6 +1,7 @@
 """Promise: of a wrong sentence the chain holds the true cause, and ranks it among the first.
 
-The cases that are held back were written before the ranking was tuned, and nobody tunes by them.
+The cases that are held back were written before the ranking was tuned, the fresh ones after it, and
+nobody tunes by either.
 `make bench-why` prints the same figures case by case.
 """
 
