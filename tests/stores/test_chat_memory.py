@@ -115,6 +115,17 @@ async def test_a_file(tmp_path: Path) -> None:
         assert await store.load("c") is None
 
 
+async def test_what_is_forgotten_is_in_no_byte(tmp_path: Path) -> None:
+    """Not in the write-ahead log either, while the file is still open."""
+    async with opened(tmp_path / "m.db") as store:
+        await store.save("c", [ONE, {"role": "assistant", "content": "27 Wintergarden Lane"}])
+        await store.save("other", [ONE])
+        await store.forget("c")
+        kept = b"".join(one.read_bytes() for one in tmp_path.iterdir())
+        assert b"Wintergarden" not in kept
+        assert thaw(await store.load("other")) == [ONE]
+
+
 async def test_two_runs_at_a_time(tmp_path: Path) -> None:
     """The second of two runs is told that the first has saved meanwhile, and nothing is lost."""
     path = tmp_path / "m.db"

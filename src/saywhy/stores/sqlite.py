@@ -361,7 +361,14 @@ class SqliteStore:
         return await self._writer.do(beside.mark_sent, output_id)
 
     async def forget(self, user_id: str) -> int:
-        return await self._writer.do(beside.forget, user_id)
+        count = await self._writer.do(beside.forget, user_id)
+        await asyncio.to_thread(self._empty_log)
+        return count
+
+    def _empty_log(self) -> None:
+        """The write-ahead log holds what was there earlier, long after it was erased."""
+        with closing(self._connect()) as db:
+            fold_in(db)
 
     async def search(self, texts: Sequence[str]) -> tuple[Searched, ...]:
         """Every byte of the file and of what SQLite keeps beside it; see `stores.searching`.

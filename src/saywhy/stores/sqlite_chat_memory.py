@@ -7,15 +7,17 @@ what the first one said. Several processes may use one file.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from saywhy.errors import CallerError
 from saywhy.stores.chat_memory import ConversationChanged, read_messages, written
-from saywhy.stores.sqlite_file import BUSY_SECONDS, connect
+from saywhy.stores.sqlite_file import BUSY_SECONDS, connect, fold_in
 from saywhy.stores.sqlite_writer import Writer
 from saywhy.values import FrozenList, freeze, same
 
@@ -44,6 +46,7 @@ class SqliteChatMemory:
         self._table = checked_name(table)
         self._on_conflict = on_conflict
         self._path = Path(path)
+        self._busy_seconds = busy_seconds
         db = connect(self._path, "FULL", busy_seconds)
         self._writer = Writer(db, self._path)
         self._ready = False
@@ -67,10 +70,16 @@ class SqliteChatMemory:
     async def forget(self, conversation_id: str, /) -> None:
         """Keep nothing of the conversation any more."""
         await self._writer.do(self._delete, conversation_id)
+        await asyncio.to_thread(self._empty_log)
 
     def close(self) -> None:
         """Finish what was begun, then let go of the file."""
         self._writer.close()
+
+    def _empty_log(self) -> None:
+        """The write-ahead log holds what was there earlier, long after it was erased."""
+        with closing(connect(self._path, "FULL", self._busy_seconds)) as db:
+            fold_in(db)
 
     # ------------------------------------------------------------ on the writer's thread
 

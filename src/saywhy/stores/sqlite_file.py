@@ -145,7 +145,11 @@ def _set_up(db: sqlite3.Connection, path: Path, synchronous: Synchronous) -> Non
 
 
 def fold_in(db: sqlite3.Connection, tries: int = 20) -> bool:
-    """Bring the write-ahead log into the file and empty it; False where readers never let go."""
+    """Bring the write-ahead log into the file and empty it; False where readers never let go.
+
+    The connection waits for nobody long afterwards: it is one that is closed then.
+    """
+    db.execute(f"PRAGMA busy_timeout = {int(FOLD_SECONDS * 1000)}")  # for each of the tries
     for _ in range(tries):
         busy = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         if not busy:

@@ -15,6 +15,7 @@ from saywhy.expr import ready
 from saywhy.expr.javascript import JavaScript
 from saywhy.expr.outcome import Given
 from saywhy.runtime.forget.erase import forget
+from saywhy.stores import sqlite_file
 from saywhy.stores.chat_memory import LocalChatMemory
 from saywhy.stores.store import Store
 from saywhy.values import FrozenList
@@ -100,17 +101,37 @@ async def test_nothing_is_left_and_the_search_says_so(store: Store) -> None:
         assert reply.turn_no == 3
 
 
-async def test_the_file_itself_holds_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("prove", [True, False])
+async def test_the_file_itself_holds_nothing(tmp_path: Path, prove: bool) -> None:
     """Read without the store: no byte of it, no free page, no log."""
     path = tmp_path / "s.db"
     async with engine_on(SqliteStore(path)) as engine:
         await talk(engine, "conversation-a", ANN, WORDS)
         there = b"".join(one.read_bytes() for one in tmp_path.iterdir())
         assert WORDS.encode() in there
-        await engine.forget(ANN, prove=True)
+        await engine.forget(ANN, prove=prove)
         left = b"".join(one.read_bytes() for one in tmp_path.iterdir())
     for text in (ANN, WORDS, "conversation-a", "Wintergarden"):
         assert text.encode() not in left
+
+
+async def test_a_reader_that_stays_does_not_hold_up_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log cannot be emptied while somebody reads what was there before: that is told soon."""
+    monkeypatch.setattr(sqlite_file, "FOLD_SECONDS", 0.01)
+    path = tmp_path / "s.db"
+    async with engine_on(SqliteStore(path)) as engine:
+        await talk(engine, "conversation-a", ANN, WORDS)
+        reader = sqlite3.connect(path, isolation_level=None)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM session").fetchone()
+        async with asyncio.timeout(20):
+            done = await engine.forget(ANN, prove=True)
+        assert not done.is_proven
+        reader.close()
+        async with asyncio.timeout(20):
+            assert (await engine.forget(ANN, prove=True)).is_proven
 
 
 async def test_what_is_still_there_is_reported(tmp_path: Path) -> None:
@@ -229,6 +250,8 @@ async def test_wrong_use_is_told() -> None:
     async with store:
         with pytest.raises(CallerError, match="whom to forget is not said"):
             await forget(store, "")
+        with pytest.raises(CallerError, match="user_id holds half a character"):
+            await forget(store, "ann \ud83d")
         with pytest.raises(CallerError, match=r"there is no recording nowhere\.jsonl"):
             await forget(store, ANN, recordings=["nowhere.jsonl"])
     async with Engine() as engine:

@@ -85,6 +85,10 @@ async def forget(
     """
     if not user_id:
         raise CallerError("whom to forget is not said", hint="give the user_id")
+    try:
+        user_id.encode()
+    except UnicodeEncodeError as error:  # nobody can be called that, see `take_turn`
+        raise CallerError(f"user_id holds half a character: {user_id!r}") from error
     if prove and not isinstance(store, Searchable):
         message = f"{type(store).__name__} cannot be searched, so nothing can be proven"
         raise CallerError(message, hint="give it a method `search`, or forget without a proof")
