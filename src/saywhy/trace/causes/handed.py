@@ -19,6 +19,7 @@ from saywhy.trace.causes.chain import Cause
 from saywhy.trace.causes.decided import OUTSIDE
 from saywhy.trace.causes.graph import Effect
 from saywhy.trace.causes.mapped import link_mapping
+from saywhy.trace.causes.offers import link_offer
 from saywhy.trace.causes.own import model_behind
 from saywhy.trace.causes.request import (
     INJECTED,
@@ -350,6 +351,8 @@ def link_result(search: Search, effect: Effect, line: Line) -> None:
         _rules(search, cause, settled, call_id, name)
         if model is not None and model.seq < settled.seq:
             search.answer(cause, model, "asked")
+        elif model is None:
+            link_offer(search, cause, settled, line.key[0])
 
     def make() -> Cause:
         return words.result(trace, line, taken, name, args, of_flow=of_flow)

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from saywhy.trace.causes.chain import Cause, Chain
 from saywhy.trace.words import number_text
-from saywhy.values import UNDEFINED, raw
+from saywhy.values import UNDEFINED, raw, same
 
 FADES: Final = 0.85
 """What each link away from the target leaves of the weight of what a cause is."""
@@ -81,6 +81,17 @@ _SIGNS: Final[Mapping[str, tuple[float, str]]] = {
     "corrects": (1.6, "it sounds as if it corrected something"),
     "went wrong": (3, "its condition or a part of it failed"),
     "crosswise": (4.5, "it hands over a variable under another one's name"),
+    "was checked": (0.4, "it passed a check"),
+    "let through": (3.4, "a check let it pass, and it is what was asked about"),
+    "decides": (1.4, "it compares, and a branch may only pass that on"),
+    "only passes on": (-1.2, "it only passes on what was decided before"),
+    "handed twice": (3.6, "it hands over one variable in two places"),
+    "handed too little": (3.6, "it does not hand over what the flow declares"),
+    "from an earlier call": (2.4, "it was handed over in an earlier call of the flow"),
+    "kept to itself": (3, "a flow set one of the same name that is its own"),
+    "chose among": (1.6, "it left out items of a list, or put them in order"),
+    "took up an offer": (2.6, "it offered the call, and the words were taken for a yes"),
+    "gave back too little": (2.4, "the last that the flow found out is not handed back"),
     "unlike": (2, "a field is taken from one of another name"),
     "from another flow": (2.6, "another flow had left it there"),
     "said later": (3.4, "it may have been meant to correct the value"),
@@ -103,6 +114,7 @@ def ranked(chain: Chain) -> list[Cause]:
     found = [cause for cause in chain.causes[1:] if cause.ref]
     alike = Counter(_kind(cause) for cause in found)
     _hand_down(chain)
+    _let_through(chain)
     for cause in found:
         _score(cause, distance.get(cause.id, 0), alike[_kind(cause)])
     _once(found)
@@ -128,6 +140,18 @@ def _hand_down(chain: Chain) -> None:
         old = [sign for sign in effect.signs if sign in _OLD]
         if old and link.kind in ("answer", "read") and _kind(cause) == "tool_result":
             cause.signs = tuple(dict.fromkeys((*cause.signs, "made something old")))
+
+
+def _let_through(chain: Chain) -> None:
+    """A check that let through just what is asked about did not do what it is there for."""
+    target = chain.target.value
+    for cause in chain.causes[1:]:
+        if "was checked" in cause.signs:
+            asked = _stands_in(cause, chain.part) or (
+                target is not UNDEFINED and not chain.part and same(target, cause.value)
+            )
+            if asked:
+                cause.signs = tuple(dict.fromkeys((*cause.signs, "let through")))
 
 
 def _kind(cause: Cause) -> str:

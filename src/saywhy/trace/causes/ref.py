@@ -15,6 +15,8 @@ from saywhy.trace.trace import Trace
 from saywhy.trace.words import OWN, name_of
 from saywhy.values import Key
 
+SUBMIT: Final = "/submit"
+"""How the place of the call ends that a form ends with."""
 _BY_STEP: Final[frozenset[How]] = frozenset({"written", "computed", "passed", "deleted", "silence"})
 """Ways of writing a value where it is the step that one looks for, not what it took in."""
 
@@ -22,13 +24,30 @@ _BY_STEP: Final[frozenset[How]] = frozenset({"written", "computed", "passed", "d
 def step_path(trace: Trace, commit: Commit) -> str:
     """`FLOW/STEP`: the step by its author's id, else by where it stands in its flow."""
     node = trace.node_of(commit)
-    return f"{commit.flow}/{(node.name if node is not None else '') or commit.node}"
+    own = (node.name if node is not None else "") or commit.node
+    whole = commit.node.removesuffix(SUBMIT)
+    if whole != commit.node and commit.chart in trace.charts:  # a form names its call itself
+        form = trace.charts[commit.chart].nodes.get(whole)
+        own = form.name if form is not None and own == f"{form.name}_submit" else own
+    return f"{commit.flow}/{own}"
+
+
+def carried_ref(trace: Trace, commit: Commit) -> str:
+    """What is carried out for an agent: its flow or its tool, as an author calls it."""
+    kind, _, name = commit.flow.partition(" ")
+    name = name.partition(" → ")[0]
+    if kind == "(tool)":
+        return f"tool:{name}"
+    chart = trace.charts.find(name) if kind == "(flow)" else None
+    return f"flow:{chart.name if chart is not None else name}"
 
 
 def step_ref(trace: Trace, commit: Commit) -> str:
     """The step of a commit; how routing took a message, for its steps."""
     if commit.flow in OWN:
         return f"routing:{commit.kind}"
+    if commit.flow.startswith(("(flow) ", "(tool) ")):
+        return carried_ref(trace, commit)
     return f"step:{step_path(trace, commit)}"
 
 
@@ -65,6 +84,7 @@ def unwritten_ref(key: Key, root: str) -> str:
 
 __all__ = [
     "answer_ref",
+    "carried_ref",
     "decision_ref",
     "step_path",
     "step_ref",

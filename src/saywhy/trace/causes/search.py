@@ -22,6 +22,7 @@ from saywhy.trace.causes.intents import found_by_model
 from saywhy.trace.causes.mapped import link_mapping
 from saywhy.trace.causes.origin import data_reads, is_input, message_of, named, origin_of
 from saywhy.trace.causes.own import MODEL, model_behind, own_of
+from saywhy.trace.causes.passing import link_kept_back, link_not_handed
 from saywhy.trace.causes.refusals import refusals
 from saywhy.trace.causes.signs import note_decision, note_later, note_result, note_said, note_signs
 from saywhy.trace.causes.silent import silence_in
@@ -127,7 +128,9 @@ class Search(Graph):
                 return
         changes = list(islice(trace.sources(key, before), MOST_CHANGES + 1))
         if not changes:
-            self.add(effect, ("unwritten", key), lambda: causes.unwritten(trace, key))
+            unset = self.add(effect, ("unwritten", key), lambda: causes.unwritten(trace, key))
+            if unset is not None:
+                link_not_handed(self, unset, key, None, before)
             return
         newest, *earlier = changes
         if effect is None or not (
@@ -264,6 +267,7 @@ class Search(Graph):
 
         def follow(cause: int) -> None:
             self.reads(cause, data_reads(last), last)
+            link_kept_back(self, cause, last)
             self.carried_out(cause, last)
             self.control(cause, last)
 
@@ -353,12 +357,12 @@ class Search(Graph):
             follow,
         )
 
-    def start(self, effect: int, opener: Commit, flow: str) -> None:
+    def start(self, effect: int, opener: Commit, flow: str) -> int | None:
         """What opened a flow; for one that an agent carries out, the model that wanted it."""
         model = self._wanting(opener)
         if model is not None:
             self.answer(effect, model, "asked")
-            return
+            return None
 
         def follow(cause: int) -> None:
             number = _taken_in(self.trace, opener) if opener.flow == ROUTING else 0
@@ -370,7 +374,7 @@ class Search(Graph):
                 self.reads(cause, named(target, opener), opener)
             self.control(cause, opener)
 
-        self.add(
+        return self.add(
             Effect(effect, "caller"),
             ("start", opener.seq),
             lambda: causes.start(self.trace, opener, flow),

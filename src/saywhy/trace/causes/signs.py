@@ -7,13 +7,15 @@ old and right. They are told in the chain, so that whoever reads it can judge.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from saywhy.chart.commit import Commit, Condition
 from saywhy.errors import CallerError
 from saywhy.trace.causes.graph import Effect
-from saywhy.trace.causes.origin import data_reads, named, origin_of
+from saywhy.trace.causes.origin import data_reads, origin_of
+from saywhy.trace.causes.passing import link_inner, link_not_handed, note_passing
+from saywhy.trace.causes.refusals import refusals
 from saywhy.trace.causes.twins import ALIKE, alike
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import OWN, brief, name_of
@@ -31,6 +33,7 @@ _INSTEAD: Final = re.compile(r"\|\||\?\?|\?[^.?].*:")
 """In an expression: what is taken where something is missing, or a choice of two."""
 _QUOTED: Final = re.compile(r"""["']([^"']+)["']""")
 _LITERAL: Final = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
+_COMPARES: Final = re.compile(r"[<>]=?|[=!]==?|\.(?:includes|startsWith|endsWith)\(")
 _TOKEN: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
@@ -60,8 +63,12 @@ def note_signs(search: Search, cause: int | None, key: Key, commit: Commit, befo
             search.sign(cause, "before something else", f"since then {other} called a tool")
     if _after_failure(trace, commit):
         search.sign(cause, "after a failure")
-    if _crosswise(trace, commit):
-        search.sign(cause, "crosswise", "an argument is filled with a variable of another name")
+    _note_comparison(search, cause, key, commit)
+    if _was_checked(trace, commit):
+        search.sign(cause, "was checked")
+    note_passing(search, cause, commit)
+    link_not_handed(search, cause, key, commit, before)
+    link_inner(search, cause, key, commit, before)
     if _from_another_flow(trace, key, commit, before):
         search.sign(cause, "from another flow", f"{commit.flow} left it there")
 
@@ -76,6 +83,8 @@ def note_decision(search: Search, cause: int | None, commit: Commit) -> None:
         if twins:
             search.sign(cause, "twin", f"{twins[0]} and {twins[1]} are described nearly alike")
         return
+    if _passes_on(commit):
+        search.sign(cause, "only passes on")
     for condition in decision.conditions:
         values = [raw(value) for _, value in condition.read]
         numbers = [each for each in map(_number, values) if each is not None]
@@ -89,6 +98,47 @@ def note_decision(search: Search, cause: int | None, commit: Commit) -> None:
             search.sign(cause, "close call", f"compared as texts: {', '.join(map(brief, texts))}")
         elif set(numbers) & set(written) or len(set(numbers)) < len(numbers):
             search.sign(cause, "close call", f"on the border: `{condition.text}`")
+
+
+def _passes_on(commit: Commit) -> bool:
+    """Whether all that a decision looked at was decided before: yes or no."""
+    read = (
+        [value for each in commit.decision.conditions for _, value in each.read]
+        if commit.decision
+        else []
+    )
+    return bool(read) and all(isinstance(value, bool) for value in read)
+
+
+def _note_comparison(search: Search, cause: int, key: Key, commit: Commit) -> None:
+    """A comparison that a step worked out is a decision, though a branch only passes it on."""
+    trace = search.trace
+    node = trace.node_of(commit)
+    source = node.spec.get("value") if node is not None else None
+    if commit.kind != "SET" or not isinstance(source, str) or not _COMPARES.search(source):
+        return
+    search.sign(cause, "decides")
+    read = origin_of(commit, key, node).reads
+    values = [raw(trace.value_at(each, commit.seq - 1).value) for each in read]
+    numbers = [each for each in map(_number, values) if each is not None]
+    written = [float(each) for each in _LITERAL.findall(source)]
+    texts = [each for each in values if isinstance(each, str) and _number(each) is not None]
+    wanted = {each.strip().lower() for each in _QUOTED.findall(source)}
+    near = [each for each in values if isinstance(each, str) and each.strip().lower() in wanted]
+    if len(texts) > 1:
+        search.sign(cause, "close call", f"compared as texts: {', '.join(map(brief, texts))}")
+    elif set(numbers) & set(written) or len(set(numbers)) < len(numbers):
+        search.sign(cause, "close call", f"on the border: `{source}`")
+    elif any(each not in _QUOTED.findall(source) for each in near):
+        search.sign(cause, "close call", f"nearly so: `{source}`")
+
+
+def _was_checked(trace: Trace, commit: Commit) -> bool:
+    """Whether the words of the user passed a check that an author had written for them."""
+    node = trace.node_of(commit)
+    checked = node is not None and bool(node.spec.get("inputValidation"))
+    checked = checked and not refusals(commit)
+    return checked and commit.answered is not None and commit.answered.kind == "user"
 
 
 def _nearly(condition: Condition, values: list[Any]) -> bool:
@@ -313,22 +363,6 @@ def _after_failure(trace: Trace, commit: Commit) -> bool:
         if newest is not None and newest.decision is None and newest.facts.get("failure"):
             return True
     return False
-
-
-def _crosswise(trace: Trace, commit: Commit) -> bool:
-    """Whether a call hands over, under one variable's name, another one."""
-    node = trace.node_of(commit)
-    args: Any = (node.spec.get("args") or node.spec.get("parameters")) if node is not None else None
-    if node is None or not isinstance(args, dict):
-        return False
-    asked = commit if commit.asked is not None else trace.newest(commit.frame, node.id, commit.seq)
-    if asked is None:
-        return False
-    by_name: Mapping[str, set[str]] = {
-        str(name): {str(key[-1]) for key in named(written, asked)} for name, written in args.items()
-    }
-    given = {name for names in by_name.values() for name in names}
-    return any(names and name in given and name not in names for name, names in by_name.items())
 
 
 def _from_another_flow(trace: Trace, key: Key, commit: Commit, before: int) -> bool:

@@ -356,7 +356,10 @@ def from_memory(answered: Answered) -> str:
 def carried(trace: Trace, commit: Commit) -> Cause:
     """What an agent had carried out for it came back with this step."""
     sentence = f"{carried_text(commit)} gave it"
-    return Cause(0, "answer", sentence, ref=step_ref(trace, commit), **at(trace, commit))
+    cause = Cause(0, "answer", sentence, ref=step_ref(trace, commit), **at(trace, commit))
+    if commit.kind == RUN:  # to the agent the flow is one of its tools
+        cause.also = (f"tool:{commit.flow.partition(' ')[2].partition(' → ')[0]}",)
+    return cause
 
 
 def function(trace: Trace, commit: Commit, call: FunctionCall) -> Cause:
@@ -459,6 +462,8 @@ def start(trace: Trace, opener: Commit, flow: str) -> Cause:
     """What opened a flow."""
     cause = Cause(0, "start", _how_started(trace, opener, flow), **at(trace, opener))
     cause.ref = f"flow:{flow}"
+    if opener.flow not in OWN and opener.kind != RUN:
+        cause.also = (step_ref(trace, opener),)
     if opener.flow == ROUTING and opener.kind == "start":
         cause.root = "host"
     return cause
