@@ -6,7 +6,8 @@ is what user and flow said, each once. `bytes a turn` is how much the file grows
 over a hundred turns about the hundredth and over the last hundred: 10 % is how far they may be
 apart, 3 how many times the text the file may be. Beside them, in a new trace each time, its loading
 included: `why` of the newest reply (20 ms is the limit), who wrote a variable that was set in the
-first turn, reading every commit, and the narrative of all (1 s).
+first turn, reading every commit, and the narrative: its newest thousand lines and 4,000 tokens of
+it (1 s is the limit), and every line, which takes longer than that and is streamed.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 
 from bench.figures import Figure, figure
 from saywhy import Engine, SqliteStore
+from saywhy.trace.narrative.story import stream
 from saywhy.trace.trace import Trace
 
 TURNS = int(os.environ.get("SAYWHY_BENCH_TURNS", "10000"))
@@ -111,7 +113,9 @@ async def explained(path: Path) -> list[Figure]:
         "why of the newest reply": lambda trace: trace.why(),
         "why of a variable of turn 1": lambda trace: trace.last_writer(trace.key("who")),
         "every commit": lambda trace: sum(1 for _ in trace),
-        "the narrative": lambda trace: trace.narrative(),
+        "the narrative, newest first": lambda trace: trace.narrative(),
+        "the narrative in 4,000 tokens": lambda trace: trace.narrative(budget=4000),
+        "the narrative, every line": lambda trace: sum(map(len, stream(trace))),
     }
     async with Engine(flows=TALKS["echoed"], store=SqliteStore(path)) as engine:
         found: list[Figure] = []

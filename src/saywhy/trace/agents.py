@@ -166,6 +166,9 @@ def _finished(trace: Trace, commit: Commit, written: Mapping[str, Op], say: Word
 
 def _closed(trace: Trace, commit: Commit, say: Wording) -> str | None:
     """The end of a frame: told where a run failed or was cancelled, else by its last step."""
+    node = trace.node_of(commit)
+    if node is not None and node.kind.isupper():
+        return None  # a flow's, however many steps it had
     first = trace.steps_of(frame=commit.frame)[0]
     names = {op.key[1] for op in first.ops if len(op.key) == 2}
     inner = first.node in (ONE_OF_THEM, JUDGES, LOADS) or bool(
