@@ -83,6 +83,7 @@ _SIGNS: Final[Mapping[str, tuple[float, str]]] = {
     "crosswise": (4.5, "it hands over a variable under another one's name"),
     "was checked": (0.4, "it passed a check"),
     "let through": (3.4, "a check let it pass, and it is what was asked about"),
+    "stood fast": (3, "for it a correction was refused"),
     "decides": (1.4, "it compares, and a branch may only pass that on"),
     "only passes on": (-1.2, "it only passes on what was decided before"),
     "handed twice": (3.6, "it hands over one variable in two places"),

@@ -17,6 +17,7 @@ from saywhy.trace.causes.origin import data_reads, origin_of
 from saywhy.trace.causes.passing import link_inner, link_not_handed, note_passing
 from saywhy.trace.causes.refusals import refusals
 from saywhy.trace.causes.twins import ALIKE, alike
+from saywhy.trace.causes.wording import measured
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import OWN, brief, name_of
 from saywhy.values import UNDEFINED, Key, iso_from_milliseconds, raw, same
@@ -29,6 +30,8 @@ MOST_LATER: Final = 2
 DEEPEST: Final = 3
 """So many steps back it is asked whether what a value was made of has changed."""
 MOST_BETWEEN: Final = 300
+"""So many commits are looked through for what happened since."""
+MOST_TURNS: Final = 8
 _INSTEAD: Final = re.compile(r"\|\||\?\?|\?[^.?].*:")
 """In an expression: what is taken where something is missing, or a choice of two."""
 _QUOTED: Final = re.compile(r"""["']([^"']+)["']""")
@@ -61,6 +64,8 @@ def note_signs(search: Search, cause: int | None, key: Key, commit: Commit, befo
         other = _acted_since(trace, commit, before)
         if other:
             search.sign(cause, "before something else", f"since then {other} called a tool")
+        if _stood_fast(trace, commit):
+            search.sign(cause, "stood fast", "a correction was refused, as this cannot be undone")
     if _after_failure(trace, commit):
         search.sign(cause, "after a failure")
     _note_comparison(search, cause, key, commit)
@@ -305,9 +310,10 @@ def _changed_since(
     """Of what a value was made of, however deep: what has another value by now."""
     if commit.flow in OWN:
         return
-    for read in _made_of(trace, key, commit)[:MOST_READS]:
-        if read[0] in ("input", "args", "globals", "session"):
+    for found in _made_of(trace, key, commit)[:MOST_READS]:
+        if found[0] in ("input", "args", "globals", "session"):
             continue
+        read = measured(trace, found, commit.seq)  # a list that grew in place has another length
         newer = trace.last_writer(read, before)
         if newer is None or newer.seq <= commit.seq:
             if newer is not None and deep < DEEPEST:
@@ -353,6 +359,19 @@ def _acted_since(trace: Trace, commit: Commit, before: int) -> str:
         if other.frame != commit.frame and answered is not None and answered.kind == "tool":
             return other.flow if other.flow != commit.flow else ""
     return ""
+
+
+def _stood_fast(trace: Trace, commit: Commit) -> bool:
+    """Whether a correction was refused since because a call was made that declares no undo."""
+    answered = commit.answered
+    name = answered.name if answered is not None else ""
+    return any(
+        str(other.facts.get("refused") or "").startswith(f"{name} was called with it")
+        for turn in trace.turns_until(None, MOST_TURNS)
+        if turn > commit.turn
+        for other in trace.turn(turn).commits
+        if other.kind == "correction"
+    )
 
 
 def _after_failure(trace: Trace, commit: Commit) -> bool:
