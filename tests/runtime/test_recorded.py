@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from saywhy.stores.store import Store
 from saywhy.trace.block import read_block, rows_of
 from saywhy.trace.causes.why import Reply, Variable, why
 from saywhy.trace.paged import PagedTrace
+from saywhy.trace.pages import Page
 from saywhy.trace.trace import Trace
 from saywhy.trace.writers import Writers
 
@@ -181,6 +182,32 @@ async def test_few_turns_are_read(engine: Engine, store: Store) -> None:
     asked = trace.last_writer(trace.key("name"), trace.last + 1)
     assert asked is not None and asked.turn == 2
     assert len({*read}) <= 2 * AT_ONCE
+    assert trace.last_writer(("cargo", "note")) is None  # a name that stands in every turn
+    assert len({*read}) <= 2 * AT_ONCE
+
+
+async def test_what_nothing_wrote_is_looked_for_once(engine: Engine) -> None:
+    """Of a variable of a flow that is over, too, of which the session knows nothing any more."""
+    trace = await engine.trace("c1")
+    assert isinstance(trace, PagedTrace)
+    decoded: list[int] = []
+    pages = trace._pages  # pyright: ignore[reportPrivateUsage]
+    back = pages.back
+
+    def counted(turn: int, *words: str, least: int = 0) -> Iterator[Page]:
+        for page in back(turn, *words, least=least):
+            decoded.append(page.turn)
+            yield page
+
+    pages.back = counted
+    gone = ("v999", "note")
+    assert trace.last_writer(gone) is None
+    assert len(decoded) > TURNS // 2
+    earlier = range(trace.last, 1, -20)
+    seen = len(decoded)
+    for before in earlier:
+        assert trace.last_writer(gone, before) is None
+    assert len(decoded) == seen
 
 
 async def test_a_trace_outlives_its_store(store: Store) -> None:

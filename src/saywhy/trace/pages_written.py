@@ -8,22 +8,28 @@ before; else the pages before are gone through until one touches it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from saywhy.trace.index import KeyIndex
 from saywhy.trace.pages import Page, Pages
 from saywhy.trace.writers import Writers
 from saywhy.values import Key, dumps
 
+LASTING: Final = "cargo"
+"""The scope that is there as long as the conversation."""
+
 
 class PagedWrites(KeyIndex):
     """The writes of a stored conversation."""
 
-    __slots__ = ("_pages", "_writers")
+    __slots__ = ("_never", "_pages", "_writers")
 
     def __init__(self, pages: Pages, writers: Writers) -> None:
         super().__init__()
         self._pages = pages
         self._writers = writers
+        self._never: dict[Key, int] = {}
+        """By key: up to which commit it is known that nothing wrote it."""
 
     def last(self, key: Key, before: int) -> int:
         if len(key) == 1:
@@ -43,7 +49,9 @@ class PagedWrites(KeyIndex):
 
     def _written(self, key: Key, before: int) -> int:
         root = key[:2]
-        page = self._pages.at(before - 1)
+        if before <= self._never.get(key, 0) or self._is_never_written(root):
+            return 0
+        asked, page = before, self._pages.at(before - 1)
         while page is not None:
             found = page.last_write(key, before)
             if found:
@@ -55,7 +63,12 @@ class PagedWrites(KeyIndex):
                 continue
             before = linked + 1
             page = self._pages.at(linked) if linked else None
+        self._never[key] = asked
         return 0
+
+    def _is_never_written(self, root: Key) -> bool:
+        """Whether the session itself tells so: of what outlives every flow it knows each writer."""
+        return root[0] == LASTING and self._writers.since <= 1 and not self._writers.last(root)
 
     def _linked(self, page: Page, root: Key, before: int) -> int | None:
         """Up to which commit to go back at once; 0 where nothing was written, None for unknown."""
