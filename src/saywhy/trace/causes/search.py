@@ -26,6 +26,7 @@ from saywhy.trace.causes.passing import link_kept_back, link_not_handed
 from saywhy.trace.causes.refusals import refusals
 from saywhy.trace.causes.signs import note_decision, note_later, note_result, note_said, note_signs
 from saywhy.trace.causes.silent import silence_in
+from saywhy.trace.causes.waiting import link_waiting
 from saywhy.trace.causes.worded import link_wording, name_wording
 from saywhy.trace.reply import Piece
 from saywhy.trace.trace import Trace
@@ -81,6 +82,7 @@ class Search(Graph):
                 return
             link_wording(self, cause, commit, piece.text)
             note_said(self, cause, commit)
+            waits = link_waiting(self, cause, commit)
             if is_answer(commit) and self._of_loop(Effect(cause, "wrote"), _result(commit), commit):
                 return
             reads = data_reads(commit)
@@ -88,7 +90,7 @@ class Search(Graph):
             self.calls(cause, commit)
             if commit.answered is not None and commit.answered.error:
                 self.answer(cause, commit)
-            if not reads and not commit.calls and not self.of(cause).root:
+            if not reads and not commit.calls and not waits and not self.of(cause).root:
                 self.of(cause).root = "authored"
             self.silence(cause, commit)
             self.control(cause, commit)
