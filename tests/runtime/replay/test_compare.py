@@ -44,6 +44,16 @@ def test_masked_places_are_passed_over_and_counted() -> None:
     assert comparison.first(clear, masked) is not None
 
 
+def test_a_fact_that_older_records_do_not_have_is_no_difference() -> None:
+    """Which phrases a step said; where the record names them, other ones are one."""
+    now = commit(facts={"phrases": ["flow_ended"]})
+    assert first(commit(), now) is None
+    assert first(commit(facts={"note": 1}), commit(facts={"note": 1, "phrases": ["a"]})) is None
+    assert first(commit(facts={"phrases": ["a"]}), now) is not None
+    assert first(now, commit()) is not None
+    assert first(commit(), commit(facts={"other": 1})) is not None
+
+
 def test_on_other_flows_a_step_is_what_it_says() -> None:
     """Versions of charts and places in files are left out."""
     before = load_definitions([flow_of(ask("x", "?"), say("end", "{{x}}"))])

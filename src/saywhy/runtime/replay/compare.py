@@ -26,6 +26,8 @@ ABSENT: Final = "(nothing)"
 _TAGS: Final = frozenset({SHORTENED_TAG, CUT_TAG, REDACTED_TAG})
 _FIRST: Final = ("flow", "kind", "node", "phase", "answered", "decision", "ops", "asked", "to")
 """Fields that say most about a difference are looked at first."""
+_LATER: Final = ("phrases",)
+"""Facts that older records do not have. What was said is compared all the same."""
 _DIGESTS: Final = frozenset({"digest", "chart"})
 
 
@@ -51,6 +53,7 @@ class Comparison:
         if self._now is None and encode(recorded) == encode(now):
             return None
         one, other = self._tree(recorded, self._recorded), self._tree(now, self._now)
+        _forget_later(one, other)
         names = [*_FIRST, *(name for name in {**one, **other} if name not in _FIRST)]
         for name in names:
             found = self._in(_of(one, name), _of(other, name), name)
@@ -102,6 +105,23 @@ class Comparison:
 
     def _first_of(self, found: Iterator[Differs | None]) -> Differs | None:
         return next((one for one in found if one is not None), None)
+
+
+def _forget_later(one: dict[str, Any], other: dict[str, Any]) -> None:
+    """Leave out what a record of that time could not say."""
+    facts = other.get("facts")
+    if not isinstance(facts, dict):
+        return
+    told = one.get("facts") or ()
+    kept = {
+        name: fact
+        for name, fact in facts.items()  # pyright: ignore[reportUnknownVariableType] - JSON
+        if name in told or name not in _LATER
+    }
+    if kept:
+        other["facts"] = kept
+    else:
+        del other["facts"]
 
 
 _USUAL: Final = {"effect": "once", "error_name": "Error", "phase": "enter"}
