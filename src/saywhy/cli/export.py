@@ -57,10 +57,10 @@ def export(
     store: StoreOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Write the record of a conversation, masked as it was recorded.
+    """Write the record of a conversation, for other programs.
 
-    Without --session it is the newest conversation. A trace file can be asked on another machine:
-    saywhy why --file FILE. --json is --format json.
+    It is masked as it was recorded. Without --session it is the newest conversation. A trace file
+    can be asked on another machine: saywhy why --file FILE. --json is --format json.
     """
     import asyncio
 

@@ -43,10 +43,11 @@ def replay(
     store: StoreOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Run conversations again from their record, and compare every step.
+    """Run conversations again and compare every step.
 
-    Nothing is called and nothing is stored: tools, models, functions and times are answered from
-    the record. The first difference is shown with its cause. The exit code is 1 where one differs.
+    They run from their record alone. Nothing is called and nothing is stored: tools, models,
+    functions and times are answered from the record. The first difference is shown with its cause.
+    The exit code is 1 where one differs.
     """
     import asyncio
     import json

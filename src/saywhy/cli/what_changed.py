@@ -23,10 +23,11 @@ def what_changed(
     store: StoreOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Say what depended on a message: values, decisions, calls and replies.
+    """Say what depended on a message.
 
-    Without --message and --turn it is the user's last one, without --session that of the newest
-    conversation. Nothing is run again; the record is asked.
+    That is values, decisions, calls and replies. Without --message and --turn it is the user's last
+    one, without --session that of the newest conversation. Nothing is run again; the record is
+    asked.
     """
     import asyncio
     import json
