@@ -50,6 +50,14 @@ TOUCHED: dict[str, tuple[list[str], str]] = {
         ["UPDATE message SET doc = CAST(replace(doc, 'Which', 'Whose') AS BLOB) WHERE seq = 2"],
         'conversation "s1", turn 1: a message or a commit was changed',
     ),
+    "a flow changed": (
+        ["UPDATE chart SET doc = CAST(replace(doc, 'Which order', 'Which other') AS BLOB)"],
+        "was changed",
+    ),
+    "flows exchanged": (
+        ["UPDATE chart SET doc = (SELECT doc FROM chart ORDER BY digest LIMIT 1)"],
+        "was changed",
+    ),
     "another ending": (
         ["UPDATE turn SET status = 'unknown' WHERE turn_no = 2"],
         'conversation "s1", turn 2 does not follow the one before',

@@ -1,14 +1,16 @@
 """Whether the record in a store is what its audit chains say, and what earlier anchors said.
 
 Every turn's content is digested anew and compared; so are links and anchors. What nobody linked is
-found as well: turns that ended behind the end of their chain, conversations without one. It reads
-turn by turn, so it may take long, and holds nobody up.
+found as well: turns that ended behind the end of their chain, conversations without one. The flows
+that commits name are compared with their digests. It reads turn by turn, so it may take long, and
+holds nobody up.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 
+from saywhy.chart.model import Chart
 from saywhy.runtime.audit.export import PAGE, TurnMessages, chains_of, links_of
 from saywhy.runtime.audit.lines import is_plain
 from saywhy.runtime.audit.report import Report, Wrong, check
@@ -56,6 +58,8 @@ class _Checking:
         self.digests: set[str] = set()
         self.heads: dict[tuple[bytes, int], bytes] = {}
         self.wanted: dict[tuple[bytes, int], None] = {}
+        self.charts: dict[str, None] = {}
+        """Digests of the flows that commits name."""
 
     async def run(self) -> None:
         """Anchors first: chains may move on while they are checked."""
@@ -74,6 +78,22 @@ class _Checking:
             for head in anchor.heads:
                 self._head(anchor, head)
             self.report.anchors += 1
+        for digest in self.charts:
+            await self._chart(digest)
+
+    async def _chart(self, digest: str) -> None:
+        """Who explains a conversation shows what flows say, so they are those that ran."""
+        doc = await self.store.chart(digest)
+        if doc is None:
+            return  # nothing is claimed by what is not there: explanations do without
+        try:
+            chart = Chart.from_json(doc)
+        except ValueError as error:
+            raise Wrong(f"the flow with the digest {digest} cannot be read") from error
+        named = {"id": chart.id, "kind": chart.kind}
+        nodes = chart.nodes.values()
+        anew = Chart.of(chart.name, nodes, start=chart.start, meta=chart.meta, **named)
+        check(digest == chart.digest == anew.digest, f"the flow {chart.name!r} was changed")
 
     # ------------------------------------------------------------ chains
 
@@ -122,7 +142,9 @@ class _Checking:
         check(same, f"{where}: a message or a commit was changed")
         self.report.messages += found[0]
         for _, doc in did:
-            self.report.commits += len(read_block(doc).commits) if is_plain(doc) else 0
+            commits = read_block(doc).commits if is_plain(doc) else ()
+            self.report.commits += len(commits)
+            self.charts.update((commit.chart, None) for commit in commits)
 
     async def _status(self, session_id: str, link: StoredLink, where: str) -> None:
         turns = await self.store.turns(session_id, after=link.turn_no - 1, limit=1)
