@@ -98,3 +98,15 @@ def test_one_that_does_not_say_what_it_ran_with(
     told = capsys.readouterr().err
     assert "what c1 ran with is not in this store" in told
     assert "engine.replay" in told
+
+
+def test_a_trace_file_cannot_be_run_again(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is refused, and no other conversation is answered about in its place."""
+    assert main(["export", "--session", "c1", "--out", "c1.jsonl"]) == 0
+    capsys.readouterr()
+    assert main(["why", "--file", "c1.jsonl", "--without", "message:3"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "a trace file has not what it ran with" in captured.err
+    assert main(["why", "--file", "c1.jsonl", "--store", str(store)]) == 2
+    assert "leave --session and --store out" in capsys.readouterr().err

@@ -116,6 +116,11 @@ def why(
     if without is not None:
         from saywhy.cli.without import Asked, show_without
 
+        if file is not None:
+            raise CallerError(
+                "--without runs a turn again, and a trace file has not what it ran with",
+                hint="ask the store that it came from: --store and --session, without --file",
+            )
         asked = Asked(model=model, agents=agents, globals=globals)
         show_without(store_to_read(store), session, turn, without, as_json=as_json, **asked)
         return

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from saywhy import Agent, LLMInstruction, MemoryStore, ScriptedModel, define_tool
-from saywhy.errors import CallerError
+from saywhy.errors import CallerError, DefinitionError
 from saywhy.runtime.engine import Engine
 from saywhy.runtime.session import Session
 from tests.runtime.replay.conftest import Outside, ask, engine_of, flow_of, say
@@ -139,3 +140,15 @@ async def test_an_engine_that_does_something_else_is_not_sure() -> None:
     found = await other.counterfactual(session, "message:1")
     assert not found.certain
     assert "not as on record here" in found.text()
+
+
+async def test_flows_that_cannot_be_read_are_no_empty_set_of_flows(tmp_path: Path) -> None:
+    """A missing file and a broken one raise, with the place."""
+    engine = engine_of(Outside())
+    session = await engine.update_activity("Pay", engine.init_session("ann", "c1"))
+    missing, broken = str(tmp_path / "nope.yaml"), tmp_path / "broken.json"
+    broken.write_text("[{", encoding="utf-8")
+    with pytest.raises(DefinitionError, match=r"nope\.yaml: error: cannot read this file"):
+        await engine.replay(session, flows=missing)
+    with pytest.raises(DefinitionError, match=r"broken\.json"):
+        await engine.replay(session, flows=[str(broken)])

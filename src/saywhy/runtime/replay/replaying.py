@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from saywhy.errors import CallerError, UnknownSession
+from saywhy.errors import CallerError, DefinitionError, UnknownSession
 from saywhy.flows.model import Library
 from saywhy.flows.world import World
 from saywhy.runtime.agents.hosted import Hosted
@@ -52,6 +52,7 @@ class Replaying:
         Nothing is called and nothing is stored: tools, models, functions, times and decisions of
         people are answered from the record. With `flows` it runs on these flows in place of those
         on record, and the first difference says what of them was changed. At most `turns` turns.
+        Raises `DefinitionError` for flows that cannot be read.
         """
         from saywhy.runtime.replay.conversation import replay
 
@@ -108,6 +109,8 @@ class Replaying:
             for digest in {commit.chart for commit in trace}:
                 await know_chart(self._machinery, self._stored.store, digest)
         library = None if flows is None else load_definitions(flows, None)
+        if library is not None and library.problems:
+            raise DefinitionError(library.problems)
         first = await self._first(of, trace)
         agents = frozenset(chart.digest for chart in self._hosted.charts)
         begun = Begun(self._machinery, self._policy, trace, first, library, agents=agents)
