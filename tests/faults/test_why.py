@@ -14,8 +14,6 @@ import pytest
 from tests.faults.case import all_cases
 from tests.faults.measuring import FIRST, Measured, measured
 
-tuned = pytest.mark.xfail(reason="the ranking is being tuned")
-
 
 @pytest.fixture(scope="module")
 def found() -> list[Measured]:
@@ -35,14 +33,12 @@ def named(bad: list[Measured]) -> str:
     )
 
 
-@tuned
 def test_the_true_cause_is_in_every_chain(found: list[Measured]) -> None:
     """Of all the faults: 60 of 60, and as many as there are."""
     missing = [one for one in found if not one.in_chain]
     assert not missing, named(missing)
 
 
-@tuned
 @pytest.mark.parametrize("half", ["tuning", "held", "all"])
 def test_the_true_cause_is_among_the_first_three(found: list[Measured], half: str) -> None:
     """In nine of ten, in the half that nobody tuned by as well."""
