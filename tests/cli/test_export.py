@@ -123,3 +123,24 @@ def test_draw_marks_the_path(run: Run, folder: Path, pay: str) -> None:
         2,
         "saywhy: --turn and --store are about a conversation\n    --session ID\n",
     )
+
+
+@pytest.mark.usefixtures("played")
+@pytest.mark.parametrize("command", [("export",), ("audit", "export", "--all")])
+def test_the_store_is_not_written_over(run: Run, folder: Path, command: tuple[str, ...]) -> None:
+    """The store that is read stays as it is; what cannot be written is said without a traceback."""
+    before = (folder / "saywhy.db").read_bytes()
+    done = run(*command, "--out", "saywhy.db")
+    assert (done.code, done.err) == (
+        2,
+        "saywhy: saywhy.db is the store that is read: writing there would destroy it\n"
+        "    name another file\n",
+    )
+    assert (folder / "saywhy.db").read_bytes() == before
+    done = run(*command, "--out", "nodir/x")
+    assert (done.code, done.err) == (
+        2,
+        "saywhy: cannot write nodir/x: no such file or directory\n"
+        "    there is no folder nodir: make it first\n",
+    )
+    assert run(*command, "--out", ".").err.startswith("saywhy: cannot write .: this is a folder\n")

@@ -67,12 +67,13 @@ def export(
     from saywhy.runtime.export import exported
 
     wanted = _wanted(form, as_json, turn, content or send)
-    name, trace = asyncio.run(_trace(store_to_read(store), session))
+    path = store_to_read(store)
+    name, trace = asyncio.run(_trace(path, session))
     if send:
         _send(trace, name, content)
         return
     pieces = exported(trace, wanted.value, conversation_id=name, turn=turn, content=content)
-    _write(pieces, target, name)
+    _write(pieces, target, name, path)
 
 
 def _wanted(form: Form, as_json: bool, turn: int | None, about_spans: bool) -> Form:
@@ -90,9 +91,11 @@ def _wanted(form: Form, as_json: bool, turn: int | None, about_spans: bool) -> F
     return wanted
 
 
-def _write(pieces: Iterable[bytes], target: Path | None, name: str) -> None:
+def _write(pieces: Iterable[bytes], target: Path | None, name: str, store: Path) -> None:
+    from saywhy.trace.export.written import written
+
     if target is not None:
-        with target.open("wb") as file:
+        with written(target, store=store) as file:
             file.writelines(pieces)
         err().line(f"conversation {name} written to {target}", "dim")
         return

@@ -32,6 +32,7 @@ from saywhy.runtime.audit.requests import parts_of
 from saywhy.stores.audit import Content, RowKind, StoredChain, StoredLink
 from saywhy.stores.store import Store, StoredMessage
 from saywhy.trace.block import read_block
+from saywhy.trace.export.written import written
 from saywhy.trace.trace import Trace
 from saywhy.values import loads_into
 
@@ -44,11 +45,14 @@ _RECEIPTS: Final = b'"receipts"'
 async def write_bundle(
     store: Store, path: str | Path, *, session_id: str | None = None, user_id: str | None = None
 ) -> str:
-    """Write a bundle to a file; gives its seal. See `bundle`."""
+    """Write a bundle to a file; gives its seal. See `bundle`.
+
+    Raises `CallerError` for a file that cannot be written, and for the store's own.
+    """
     last = b""
     async with aclosing(bundle(store, session_id=session_id, user_id=user_id)) as found:
         first = await anext(found)  # what there is none of makes no file
-        with Path(path).open("wb") as file:  # noqa: ASYNC230 - a local file; nobody else waits
+        with written(path, store=getattr(store, "path", None)) as file:
             file.write(first)
             async for text in found:
                 file.write(text)

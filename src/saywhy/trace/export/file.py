@@ -16,6 +16,7 @@ from saywhy.chart.commit import Commit
 from saywhy.chart.model import Chart, Charts
 from saywhy.errors import CallerError, Place
 from saywhy.messages import Message
+from saywhy.trace.export.written import written
 from saywhy.trace.record import from_tree
 from saywhy.trace.shorten import shorten
 from saywhy.trace.trace import Trace
@@ -25,8 +26,11 @@ FORMAT: Final = 1
 
 
 def write_trace(trace: Trace, path: str | Path) -> None:
-    """Write a trace to a file. Sensitive messages go in masked; commits are masked already."""
-    with Path(path).open("wb") as file:
+    """Write a trace to a file. Sensitive messages go in masked; commits are masked already.
+
+    Raises `CallerError` for a file that cannot be written.
+    """
+    with written(path) as file:
         file.writelines(lines_of(trace))
 
 
