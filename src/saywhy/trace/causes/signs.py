@@ -122,7 +122,8 @@ def _note_comparison(search: Search, cause: int, key: Key, commit: Commit) -> No
     source = node.spec.get("value") if node is not None else None
     if commit.kind != "SET" or not isinstance(source, str) or not _COMPARES.search(source):
         return
-    search.sign(cause, "decides")
+    if isinstance(search.of(cause).value, bool):  # else a branch has something to compare itself
+        search.sign(cause, "decides")
     read = origin_of(commit, key, node).reads
     values = [raw(trace.value_at(each, commit.seq - 1).value) for each in read]
     numbers = [each for each in map(_number, values) if each is not None]
