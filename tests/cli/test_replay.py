@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -110,3 +111,22 @@ def test_a_trace_file_cannot_be_run_again(store: Path, capsys: pytest.CaptureFix
     assert "a trace file has not what it ran with" in captured.err
     assert main(["why", "--file", "c1.jsonl", "--store", str(store)]) == 2
     assert "leave --session and --store out" in capsys.readouterr().err
+
+
+def test_what_cannot_be_run_to_its_end_proves_nothing_of_new_flows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A masked answer stops the run: with --flows that is no success, without them it is told."""
+    asks = {"id": "n", "type": "SAY-GET", "variable": "number", "value": "Number?", "pii": True}
+    flow = {**PAYING, "steps": [asks, say("tell", "Noted, {{number.length}} digits.")]}
+    monkeypatch.chdir(tmp_path)
+
+    async def talk() -> None:
+        async with engine_of(Outside(), flows=[flow], store=SqliteStore("saywhy.db")) as engine:
+            for text in ("Pay", "4417992"):
+                await engine.take_turn("c1", text)
+
+    asyncio.run(talk())
+    assert main(["replay", "c1"]) == 0
+    assert "c1: not replayable" in capsys.readouterr().out
+    assert main(["replay", "c1", "--flows", flows(tmp_path / "saywhy.db", flow)]) == 1

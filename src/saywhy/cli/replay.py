@@ -47,7 +47,8 @@ def replay(
 
     They run from their record alone. Nothing is called and nothing is stored: tools, models,
     functions and times are answered from the record. The first difference is shown with its cause.
-    The exit code is 1 where one differs.
+    The exit code is 1 where one differs; with --flows also where one could not be run to its end,
+    for then nothing is proved of the rest.
     """
     import asyncio
     import json
@@ -63,7 +64,7 @@ def replay(
             out().line(_count(found))
             if len(found) == limit:
                 err().line(f"these are the first {limit}: --limit says how many", "dim")
-    if any(one.difference is not None for one in found):
+    if any(one.difference is not None or (flows and one.not_replayable) for one in found):
         raise typer.Exit(1)
 
 

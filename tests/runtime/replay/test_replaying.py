@@ -152,3 +152,30 @@ async def test_flows_that_cannot_be_read_are_no_empty_set_of_flows(tmp_path: Pat
         await engine.replay(session, flows=missing)
     with pytest.raises(DefinitionError, match=r"broken\.json"):
         await engine.replay(session, flows=[str(broken)])
+
+
+async def test_a_model_that_other_flows_ask_something_else() -> None:
+    """Its answer on record is told to be assumed; a model that is handed over is asked."""
+    was = flow_of(
+        ask("what", "What?"),
+        {"id": "help", "type": "AGENT", "agent": "clerk", "value": "{{what}}", "variable": "told"},
+        say("tell", "It is {{told}}."),
+    )
+    new = {**was, "steps": [*was["steps"]]}
+    new["steps"][1] = {**was["steps"][1], "value": "new {{what}}"}
+    script = [{"when": {"last": "new"}, "reply": "9"}, {"when": {}, "reply": "18"}]
+    clerk = Agent(ScriptedModel(script), name="clerk")
+    async with engine_of(Outside(), [was], agents=[clerk], store=MemoryStore()) as engine:
+        assert await said(engine, "Pay", "a lamp") == "It is 18."
+        alone = await engine.replay("c1", flows=[new])
+        asked = await engine.replay("c1", flows=[new], model=ScriptedModel(script))
+        same = await engine.replay("c1", flows=[was], model=ScriptedModel(script))
+        with pytest.raises(CallerError, match="there are no flows"):
+            await engine.replay("c1", model=ScriptedModel(script))
+    assert len(alone.assumed) == 1
+    assert f"assumed: {alone.assumed[0]} as on record, though something else" in alone.text()
+    assert asked.assumed == ()
+    assert asked.difference is not None
+    assert asked.difference.replies == ("It is 18.", "It is 9.")
+    assert same.same, same.text()
+    assert same.assumed == ()

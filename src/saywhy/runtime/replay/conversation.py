@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
+import msgspec
+
 from saywhy.chart.commit import Commit
 from saywhy.chart.failure import failure_text
 from saywhy.chart.outcome import Need
@@ -20,6 +22,7 @@ from saywhy.runtime.replay.compare import ABSENT, Comparison
 from saywhy.runtime.replay.entries import NO_BEGINNING, RecordedTurn, recorded_turns
 from saywhy.runtime.replay.inert import NotOnRecord, inert, on_flows, told
 from saywhy.runtime.replay.masked import Gap, MaskedReads, marks_in
+from saywhy.runtime.replay.otherwise import AsItWas, OnOtherFlows
 from saywhy.runtime.replay.result import Difference, Replay
 from saywhy.runtime.replay.run import Asks, ReplayRun
 from saywhy.runtime.replay.tape import Tape
@@ -168,8 +171,15 @@ def _arguments(start: dict[str, Any] | None) -> Iterator[tuple[str, Any]]:
         yield from dict(start["arguments"]).items()
 
 
-async def replay(begun: Begun, *, turns: int | None = None, changed: bool = False) -> Replay:
-    """Run the turns of the record again until the first difference, at most `turns` of them."""
+async def replay(
+    begun: Begun, *, turns: int | None = None, was: Begun | None = None, model: Any = None
+) -> Replay:
+    """Run the turns of the record again until the first difference, at most `turns` of them.
+
+    `was` is the same conversation on the flows on record, where `begun` is on others.
+    """
+    changed, before = was is not None, AsItWas()
+    asks = OnOtherFlows(before, model) if was is not None else None
     trace, number, same = begun.trace, 0, 0
     comparison = Comparison(trace.charts, begun.world.charts if changed else None)
     difference: Difference | None = None
@@ -187,7 +197,9 @@ async def replay(begun: Begun, *, turns: int | None = None, changed: bool = Fals
             gaps.append(Gap(turn.number, 0, "the turn", NO_BEGINNING))
             break
         number += 1
-        run = await begun.take(turn)
+        if was is not None:
+            await was.take(turn, asks=before)
+        run = await begun.take(turn, asks=asks)
         equal, difference = _compared(begun, comparison, turn, run, changed)
         same += equal
         if difference is not None:
@@ -197,7 +209,9 @@ async def replay(begun: Begun, *, turns: int | None = None, changed: bool = Fals
         gaps.append(Gap(difference.turn, difference.commit, *begun.masked.came))
     if gaps:
         difference = None  # what follows something masked proves nothing
-    return _result(begun, number, same, difference, gaps, comparison)
+    found = _result(begun, number, same, difference, gaps, comparison)
+    assumed = tuple(dict.fromkeys(asks.assumed)) if asks is not None else ()
+    return msgspec.structs.replace(found, assumed=assumed)
 
 
 def _result(

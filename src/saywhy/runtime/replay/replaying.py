@@ -45,21 +45,34 @@ class Replaying:
         raise NotImplementedError
 
     async def replay(
-        self, of: str | Session, *, flows: Any = None, turns: int | None = None
+        self,
+        of: str | Session,
+        *,
+        flows: Any = None,
+        turns: int | None = None,
+        model: Any = None,
     ) -> Replay:
         """Run a recorded conversation again from its record, and compare every step.
 
         Nothing is called and nothing is stored: tools, models, functions, times and decisions of
         people are answered from the record. With `flows` it runs on these flows in place of those
         on record, and the first difference says what of them was changed. At most `turns` turns.
-        Raises `DefinitionError` for flows that cannot be read.
+        Where a step then asks something else, the answer on record stands in, which `assumed`
+        tells; `model` (a provider, a function or a name) is asked in place of that. Raises
+        `DefinitionError` for flows that cannot be read.
         """
+        from saywhy.models.asked import asked_model
         from saywhy.runtime.replay.conversation import replay
 
         if turns is not None and turns < 1:
             raise CallerError(f"turns is {turns}", hint="a whole number from 1 on, or None for all")
+        if model is not None and flows is None:
+            what = "model is asked where other flows ask something else, and there are no flows"
+            raise CallerError(what, hint="hand over flows as well")
+        provider = None if model is None else asked_model(model)
         begun = await self._begun(of, flows)
-        return await replay(begun, turns=turns, changed=flows is not None)
+        was = None if flows is None else await self._begun(of)
+        return await replay(begun, turns=turns, was=was, model=provider)
 
     async def counterfactual(
         self, of: str | Session, without: str, *, turn: int | None = None, model: Any = None

@@ -69,6 +69,9 @@ class Replay(msgspec.Struct, frozen=True):
     """What was needed and is masked, cut or missing: what comes after it proves nothing."""
     passed_over: int = 0
     """Masked places of the record that could not be compared."""
+    assumed: tuple[str, ...] = ()
+    """Answers taken from the record although something else was asked: a reply that came of one is
+    not the reply that would be given."""
 
     @property
     def same(self) -> bool:
@@ -90,6 +93,10 @@ class Replay(msgspec.Struct, frozen=True):
         ]
         if self.difference is not None:
             lines += [f"  {line}" for line in self.difference.lines()]
+        lines += [
+            f"  assumed: {one} as on record, though something else was asked"
+            for one in self.assumed
+        ]
         lines += [f"  {line}" for line in gap_lines(self.not_replayable)]
         return "\n".join(lines)
 
@@ -102,6 +109,7 @@ class Replay(msgspec.Struct, frozen=True):
             "turns": self.turns,
             "commits": self.commits,
             "maskedPlaces": self.passed_over,
+            "assumed": list(self.assumed),
             "difference": self.difference.to_json() if self.difference else None,
             "notReplayable": [gap.to_json() for gap in self.not_replayable],
         }
