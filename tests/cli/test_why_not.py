@@ -37,6 +37,9 @@ def test_what_changed(run: Run) -> None:
     wrong = run("what-changed", "--session", "first", "--message", "99")
     assert wrong.code == 2
     assert "message 99 is none of the user's" in wrong.err
+    both = run("what-changed", "--session", "first", "--message", "1", "--turn", "2")
+    assert both.code == 2
+    assert "--message and --turn each name a message" in both.err
 
 
 @pytest.mark.usefixtures("played")

@@ -22,6 +22,20 @@ async def recorded(path: Path, session_id: str | None) -> tuple[str, Trace]:
         return found.session_id, await engine.trace(found.session_id)
 
 
+async def flows_of(path: Path, session_id: str) -> list[str]:
+    """The flows that a stored conversation ran with, as far as the store says."""
+    from saywhy.cli.replay import setting_in
+    from saywhy.runtime.replay.setting import read_setting
+    from saywhy.stores.sqlite import SqliteStore
+
+    async with SqliteStore(path, read_only=True) as store:
+        found = await store.session(session_id)
+        digest = setting_in(found.doc) if found is not None else ""
+        document = await store.chart(digest) if digest else None
+    told = read_setting(document)["flows"] if document is not None else []
+    return [str(flow["name"]) for flow in told if flow.get("name")]
+
+
 def in_file(file: Path, session: str | None, store: Path | None) -> Trace:
     """The record in a trace file. Raises `CallerError` where a store is named as well."""
     from saywhy.trace.export.file import read_trace

@@ -8,6 +8,7 @@ import typer
 
 from saywhy.cli.options import JsonFlag, SessionOption, StoreOption, store_to_read
 from saywhy.cli.output import err, out
+from saywhy.errors import CallerError
 
 
 def what_changed(
@@ -34,6 +35,8 @@ def what_changed(
 
     from saywhy.cli.asking import recorded
 
+    if message is not None and turn is not None:
+        raise CallerError("--message and --turn each name a message", hint="leave one out")
     name, trace = asyncio.run(recorded(store_to_read(store), session))
     answer = trace.what_changed(message, turn)
     if as_json:

@@ -34,10 +34,11 @@ def why_not(
     import asyncio
     import json
 
-    from saywhy.cli.asking import recorded
+    from saywhy.cli.asking import flows_of, recorded
 
-    name, trace = asyncio.run(recorded(store_to_read(store), session))
-    answer = trace.why_not(what, turn)
+    path = store_to_read(store)
+    name, trace = asyncio.run(recorded(path, session))
+    answer = trace.why_not(what, turn, flows=asyncio.run(flows_of(path, name)))
     if as_json:
         out().line(json.dumps({"conversation": name, **answer.to_json()}, ensure_ascii=False))
         return

@@ -85,7 +85,9 @@ class Asking:
 
         Raises `UnknownSession`, and `CallerError` for what the record has never heard of.
         """
-        return (await self.trace(of)).why_not(what, turn)
+        trace = await self.trace(of)
+        flows = [chart.name for chart in self._machinery.charts if chart.kind == "flow"]
+        return trace.why_not(what, turn, flows=flows)
 
     async def what_changed(
         self, of: str | Session, message: int | None = None, *, turn: int | None = None

@@ -130,15 +130,15 @@ class Trace:
 
         return why(self, Reply() if target is None else target)
 
-    def why_not(self, what: str, turn: int | None = None) -> WhyNot:
+    def why_not(self, what: str, turn: int | None = None, *, flows: Sequence[str] = ()) -> WhyNot:
         """Why something did not happen: `flow:Pay`, `branch:Pay/check/dear`, `rule:ID`,
-        `tool:NAME`, `instruction:ID`; a name alone is that of a flow.
+        `tool:NAME`, `instruction:ID`; a name alone is that of a flow. `flows` are those there were.
 
         Raises `CallerError` for what this record does not know.
         """
         from saywhy.trace.causes.why_not import why_not
 
-        return why_not(self, what, turn)
+        return why_not(self, what, turn, flows)
 
     def what_changed(self, message: int | None = None, turn: int | None = None) -> Changed:
         """All that depended on a message of the user's, by its number or turn; else on the newest.

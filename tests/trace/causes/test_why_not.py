@@ -101,3 +101,31 @@ def test_a_tool_of_a_step_that_did_not_run(payment: Any) -> None:
     told = fresh.trace.why_not("tool:quote_fee").text()
     assert 'CALL-TOOL "get-fee" of Pay did not run' in told
     assert talk.trace.why_not("tool:quote_fee").considered[0].happened
+
+
+async def test_what_did_happen_is_said_to() -> None:
+    """A tool that was called, an instruction that fired: no word against it beside that."""
+    answer = (await asked()).trace.why_not("tool:look_up")
+    assert answer.text() == "look_up was called in turn 1"
+    assert answer.considered[0].happened
+
+
+async def test_what_nobody_knows_is_refused() -> None:
+    """A tool or a turn that is none, and a name whose kind was forgotten, with what was meant."""
+    trace = (await asked()).trace
+    with pytest.raises(CallerError, match='this record knows no tool "refnd"') as error:
+        trace.why_not("tool:refnd")
+    assert error.value.hint == 'did you mean "refund"?'
+    with pytest.raises(CallerError, match="there is no turn 9 in this record") as error:
+        trace.why_not("tool:refund", 9)
+    assert error.value.hint == "turns 1 to 1 are recorded"
+    with pytest.raises(CallerError, match='this record knows no flow "angry"') as error:
+        trace.why_not("angry")
+    assert error.value.hint == 'did you mean "instruction:angry"?'
+
+
+def test_flows_of_which_the_record_has_no_chart(payment: Any) -> None:
+    """Are known where the asker knows them."""
+    with pytest.raises(CallerError, match='this record knows no flow "Cancel"'):
+        payment.trace.why_not("flow:Cancel")
+    assert payment.trace.why_not("flow:Cancel", flows=["Cancel"]).text()

@@ -4,6 +4,7 @@ what the model answered, what of it was dropped, and why the others were not tak
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from saywhy.chart.commit import Commit
@@ -143,15 +144,16 @@ def told(commit: Commit, say: Wording = ENGLISH) -> str:
 # ------------------------------------------------------------------ why not
 
 
-def why_not(trace: Trace, flow: str, turn: int | None = None) -> str:
+def why_not(trace: Trace, flow: str, turn: int | None = None, flows: Sequence[str] = ()) -> str:
     """Why the user's words did not start this flow, in a sentence; of the newest turn unless told.
 
-    Raises `CallerError` for a flow that is unknown to the record and was not to choose from.
+    Raises `CallerError` for a flow that is unknown to the record, was not to choose from and is
+    none of `flows`.
     """
     number = trace.newest_turn if turn is None else turn
     commits = [one for one in trace.turn(number).commits if one.flow == ROUTING]
     opened = [str(one.facts["target"]) for one in commits if "target" in one.facts]
-    _must_know(trace, flow)
+    _must_know(trace, flow, flows)
     if flow in opened:
         return f"{flow} was started in turn {number}"
     looked = [one for one in commits if one.kind in ("intent", "interruption") and one.decision]
@@ -160,10 +162,11 @@ def why_not(trace: Trace, flow: str, turn: int | None = None) -> str:
     return "; ".join(dict.fromkeys(_not_taken(one, flow) for one in looked))
 
 
-def _must_know(trace: Trace, flow: str) -> None:
+def _must_know(trace: Trace, flow: str, flows: Sequence[str]) -> None:
     considered = {str(name) for one in trace for name in one.facts.get("considered") or ()}
-    charts = {chart.name for chart in trace.charts}
-    known = sorted((considered | charts) - OWN)
+    # what carries a call of an agent is the program's own, like `(tool) refund`
+    charts = {one.name for one in trace.charts if not one.name.startswith(("(tool) ", "(flow) "))}
+    known = sorted((considered | charts | set(flows)) - OWN)
     if flow not in known:
         hint = did_you_mean(flow, known) or f"known are {listed(known)}"
         raise CallerError(f'this record knows no flow "{flow}"', hint=hint)

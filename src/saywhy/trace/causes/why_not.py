@@ -77,19 +77,33 @@ class WhyNot(msgspec.Struct, frozen=True):
         return {"kind": self.kind, "name": self.name, "considered": considered}
 
 
-def why_not(trace: Trace, what: str, turn: int | None = None) -> WhyNot:
+def why_not(trace: Trace, what: str, turn: int | None = None, flows: Sequence[str] = ()) -> WhyNot:
     """Why `kind:name` did not happen, in a turn or lately: `flow:Pay`, `branch:Pay/check/dear`,
-    `rule:ID`, `tool:NAME`, `instruction:ID`. A name alone is that of a flow.
+    `rule:ID`, `tool:NAME`, `instruction:ID`. A name alone is that of a flow. `flows` are those
+    that there were, for a record keeps the charts of the ones alone that it met.
 
-    Raises `CallerError` for a kind that is none, and for what the record has never heard of.
+    Raises `CallerError` for a kind that is none, for a turn that the record does not have, and for
+    what it has never heard of.
     """
+    _must_have_turn(trace, turn)
     kind, colon, name = what.partition(":")
     if not colon or kind not in KINDS:
         if colon and " " not in kind:
             hint = did_you_mean(kind, KINDS) or f"kinds: {', '.join(KINDS)}"
             raise CallerError(f'why not does not know the kind "{kind}"', hint=hint)
         kind, name = "flow", what
-    return WhyNot(kind, name, tuple(_LOOKS[kind](trace, name, turn))[:MOST_FOUND])
+    if kind == "flow":
+        considered = _flow(trace, name, turn, flows)
+    else:
+        considered = _LOOKS[kind](trace, name, turn)
+    return WhyNot(kind, name, tuple(considered)[:MOST_FOUND])
+
+
+def _must_have_turn(trace: Trace, turn: int | None) -> None:
+    turns = trace.turns
+    if turn is not None and turn not in turns:
+        hint = f"turns {turns[0]} to {turns[-1]} are recorded" if turns else "the trace is empty"
+        raise CallerError(f"there is no turn {turn} in this record", hint=hint)
 
 
 def _condition(one: Condition) -> dict[str, Any]:
@@ -110,9 +124,16 @@ def _tested(one: Condition) -> str:
 # ------------------------------------------------------------------ flows
 
 
-def _flow(trace: Trace, name: str, turn: int | None) -> Iterator[Considered]:
+def _flow(trace: Trace, name: str, turn: int | None, flows: Sequence[str]) -> Iterator[Considered]:
     """Why the words did not start a flow, and why the steps that call it did not run."""
-    told = intents.why_not(trace, name, turn)
+    try:
+        told = intents.why_not(trace, name, turn, flows)
+    except CallerError as error:
+        others = [*(f"tool:{one}" for one in _tools(trace)), *_instruction_names(trace)]
+        meant = [one for one in others if one.partition(":")[2] == name]
+        if not meant:
+            raise
+        raise CallerError(str(error), hint=f'did you mean "{meant[0]}"?') from error
     number = trace.newest_turn if turn is None else turn
     started = told.startswith(f"{name} was started")
     yield Considered(told, "routing:intent", turn=number, happened=started)
@@ -219,7 +240,8 @@ def _verdicts(commit: Commit, name: str) -> Iterator[Considered]:
             continue
         fired = bool(told.get("fired")) and told.get("outcome") != "dropped"
         where = f" {about}" if about else ""
-        sentence = f'instruction "{told["id"]}"{where} in turn {commit.turn}: {verdict_text(told)}'
+        told_of = f'instruction "{told["id"]}"{where} in turn {commit.turn}: {verdict_text(told)}'
+        sentence = f"it did happen: {told_of}" if fired else told_of
         ref = f"instruction:{told['id']}"
         yield Considered(sentence, ref, commit.seq, commit.turn, happened=fired)
     for made in map(raw, raw(commit.facts.get("calls")) or ()):
@@ -238,30 +260,63 @@ def _logs(commit: Commit) -> Iterator[tuple[Mapping[str, Any], str]]:
 
 
 def _unknown(trace: Trace, kind: str, name: str, turn: int | None) -> None:
+    names = [one.partition(":")[2] for one in _instruction_names(trace, turn)]
+    hint = did_you_mean(name, names) or (f"known are {', '.join(names[:8])}" if names else "")
+    raise CallerError(f'this record knows no {kind} "{name}"', hint=hint)
+
+
+def _instruction_names(trace: Trace, turn: int | None = None) -> list[str]:
     known: dict[str, None] = {}
     for commit in newest_first(trace, turn):
         for told, _ in _logs(commit):
-            known[str(told.get("id"))] = None
-    names = list(known)
-    hint = did_you_mean(name, names) or (f"known are {', '.join(names[:8])}" if names else "")
-    raise CallerError(f'this record knows no {kind} "{name}"', hint=hint)
+            known[f"instruction:{told.get('id')}"] = None
+    return list(known)
 
 
 # ------------------------------------------------------------------ tools
 
 
+def _tools(trace: Trace) -> list[str]:
+    """The tools that steps call, that were offered to a model, or that were called."""
+    known: dict[str, None] = {}
+    for chart in trace.charts:
+        for node in chart.nodes.values() if chart.kind == "flow" else ():
+            if isinstance(node.spec.get("tool"), str):
+                known[node.spec["tool"]] = None
+    for commit in newest_first(trace):
+        if commit.asked is not None and commit.asked.kind == "tool":
+            known[commit.asked.name] = None
+        asked = causes.asked_of(trace, commit) if is_chat(commit) else None
+        for one in request_of(trace, asked).tools if asked is not None else ():
+            known[str(one.get("name"))] = None
+    return list(known)
+
+
 def _tool(trace: Trace, name: str, turn: int | None) -> Iterator[Considered]:
-    """Whether a tool was offered and not wanted, or the steps that call it did not run."""
-    called = False
+    """Whether a tool was offered and not wanted, or the steps that call it did not run.
+
+    Of a turn in which it was called no offer is told that came to nothing.
+    """
+    tools = _tools(trace)
+    if name not in tools:
+        hint = did_you_mean(name, tools) or (f"known are {', '.join(tools[:8])}" if tools else "")
+        raise CallerError(f'this record knows no tool "{name}"', hint=hint)
+    called = 0
     for commit in newest_first(trace, turn):
         asked = commit.asked
         if asked is not None and asked.kind == "tool" and asked.name == name:
-            called = True
+            called = commit.turn
             sentence = f"{name} was called in turn {commit.turn}"
             ref = step_ref(trace, commit)
             yield Considered(sentence, ref, commit.seq, commit.turn, happened=True)
             break
-    offers = [*{one.sentence: one for one in _not_wanted(trace, name, turn)}.values()]
+    offers = [
+        *{
+            one.sentence: one
+            for one in _not_wanted(trace, name, turn)
+            if not called or one.turn != called
+        }.values()
+    ]
     yield from offers
     if called or offers:
         return
@@ -301,7 +356,6 @@ def _offered(name: str, tools: Sequence[Mapping[str, Any]], answer: str, turn: i
 
 
 _LOOKS: Final[Mapping[str, Callable[[Trace, str, int | None], Iterator[Considered]]]] = {
-    "flow": _flow,
     "branch": _branch,
     "rule": _rule,
     "tool": _tool,
