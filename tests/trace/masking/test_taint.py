@@ -233,3 +233,18 @@ def test_the_number_of_places_is_bounded(monkeypatch: Any) -> None:
         taint.add(("v1", "list", number))
     assert taint.covers(("v1", "list", 9))
     assert len(taint.kept()["keys"]) == 4
+
+
+def test_whose_run_it_is_of_an_agent_stays() -> None:
+    """A receipt cannot be checked without it. A flow's own variable of that name is masked."""
+    taint = taint_of(paths=(SSN,))
+    begun = (put("message", "my 4711"), put("runId", "r-1"), put("turnNumber", 2))
+    seen = taint.follow(commit(1, "AGENT", to="call x", reads=(SSN,), ops=begun))
+    assert [op.value for op in seen.ops] == [MARK, "r-1", 2]
+    own = (put("receipts", "digest"), put("loopCount", 0), put("calls", "4711"))
+    seen = taint.follow(commit(2, "stage", reads=(("v1", "message"),), ops=own))
+    assert [op.value for op in seen.ops] == ["digest", 0, MARK]
+    seen = taint.follow(commit(3, "SET", reads=(SSN,), ops=(put("runId", "4711"),)))
+    assert [op.value for op in seen.ops] == [MARK]
+    seen = taint.follow(commit(4, "AGENT", to="/n", reads=(SSN,), ops=(put("runId", "4711"),)))
+    assert [op.value for op in seen.ops] == [MARK]

@@ -38,7 +38,10 @@ MAX_WORDS: Final = 50
 """Sensitive messages of the user's that a flow may still be working on."""
 _SPEECH: Final = frozenset([("session", "queue"), ("session", "tentative"), ("turn", "reply")])
 _BOOKKEEPING: Final = frozenset(["session", "turn", "routing"])
-_RECEIPTS: Final = ("receipts",)
+_OF_THE_RUN: Final = frozenset(["receipts", "runId", "conversationId"])
+"""What an agent keeps of its run: salted digests, and whose they are. Nothing said is in it."""
+_COUNTED: Final = frozenset(["turnNumber", "loopCount", "calls", "maxIterations", "looseSystem"])
+"""What it counts; a number or a truth of nobody's."""
 _KEYPAD: Final = ("cargo", "digits")
 _OWN_WORDS: Final = frozenset(["SAY", "SAY-GET", "FORM"])
 """Steps whose words are templates, of which only what was filled in may be sensitive."""
@@ -297,7 +300,7 @@ class Taint:
             return op
         if len(key) == 2 and key[1] in clean:
             return self._op_at_places(op, commit)
-        if key[1:2] == _RECEIPTS and not commit.kind.isupper():  # of an agent: salted digests
+        if _is_of_the_run(op, commit):
             return op
         self.add(key, declared=declared)
         if declared:
@@ -446,6 +449,14 @@ def _found(value: Any, spot: Spot) -> Any:
     if not isinstance(inside, Mapping) or spot[0] not in inside:
         return None
     return _found(inside[spot[0]], spot[1:])  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _is_of_the_run(op: Op, commit: Commit) -> bool:
+    """Whether an agent writes what tells of its run, and not of what the run is about."""
+    if commit.kind.isupper() and not (commit.kind == "AGENT" and commit.to.startswith("call ")):
+        return False
+    name = op.key[1] if len(op.key) == 2 else ""
+    return name in _OF_THE_RUN or (name in _COUNTED and isinstance(op.value, int))
 
 
 def _is_refused(answered: Answered) -> bool:

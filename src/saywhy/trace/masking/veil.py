@@ -17,7 +17,8 @@ from saywhy.trace.masking.places import index_of
 from saywhy.values import UNDEFINED, FrozenDict, FrozenList, freeze, get_path, raw, set_path
 
 _STRUCTURE: Final = frozenset(
-    ["role", "type", "id", "name", "model", "stop_reason", "stopReason", "tool", "names", "since"]
+    ["role", "type", "id", "name", "model", "stop_reason", "stopReason", "finish_reason", "tool"]
+    + ["names", "since"]
 )
 """Names in what a model is asked and answers that say nothing of what it is about."""
 _USAGE: Final = frozenset(["usage", "tokens", "tokens_in", "tokens_out", "latencyMs", "took_ms"])
@@ -25,6 +26,8 @@ _CONTENT: Final = frozenset(["args", "arguments", "input", "content", "text", "v
 _SPOKEN: Final = ("error", "message", "note", "hint", "failureReason", "text", "reason")
 _HANDED: Final = ("arguments", "arguments_after", "to_approve", "args", "value", "after")
 _NESTED: Final = ("failure", "audit", "decided", "transaction", "silence")
+_JUDGED: Final = frozenset(["tool_id", "latency_ms", "iteration"])
+"""What a rule's condition may have read that says how a call went, not what it was about."""
 
 
 def veil(value: Any, mark: str) -> Any:
@@ -118,8 +121,37 @@ def veil_facts(facts: Mapping[str, Any], mark: str) -> dict[str, Any]:
         elif name in _NESTED and isinstance(fact, Mapping):
             told[name] = veil_facts(fact, mark)  # pyright: ignore[reportUnknownArgumentType]
         else:
-            told[name] = fact
+            told[name] = _evidence(fact, mark)
     return told
+
+
+def _evidence(fact: Any, mark: str) -> Any:
+    """A fact without what the conditions of rules read in it, and what rules decided by that."""
+    inside = raw(fact)
+    if isinstance(inside, list | tuple):
+        return [_evidence(one, mark) for one in inside]
+    if not isinstance(inside, Mapping):
+        return fact
+    told: dict[str, Any] = {}
+    for name, one in inside.items():
+        if name == "read" and isinstance(one, list | tuple):
+            told[name] = [_look(look, mark) for look in one]
+        elif name == "changes" and isinstance(one, Mapping):
+            told[name] = {field: veil(value, mark) for field, value in one.items()}
+        elif name == "error" and isinstance(one, str):
+            told[name] = veil(one, mark)
+        else:
+            told[name] = _evidence(one, mark)
+    return told
+
+
+def _look(look: Any, mark: str) -> Any:
+    """A path that a condition read, and the mark in place of what stood there."""
+    if not isinstance(look, list | tuple) or len(look) != 2:
+        return veil(look, mark)
+    path, value = look
+    root = str(path).partition(".")[0]
+    return [path, value if root in _JUDGED else veil(value, mark)]
 
 
 def veil_call(call: FunctionCall, mark: str) -> FunctionCall:
