@@ -16,10 +16,8 @@ from saywhy.trace.masking.declared import Spot
 from saywhy.trace.masking.places import index_of
 from saywhy.values import UNDEFINED, FrozenDict, FrozenList, freeze, get_path, raw, set_path
 
-_STRUCTURE: Final = frozenset(
-    ["role", "type", "id", "name", "model", "stop_reason", "stopReason", "finish_reason", "tool"]
-    + ["names", "since"]
-)
+_ROLES = ["role", "type", "id", "name", "model", "tool", "names", "since"]
+_STRUCTURE: Final = frozenset([*_ROLES, "stop_reason", "stopReason", "finish_reason"])
 """Names in what a model is asked and answers that say nothing of what it is about."""
 _USAGE: Final = frozenset(["usage", "tokens", "tokens_in", "tokens_out", "latencyMs", "took_ms"])
 _CONTENT: Final = frozenset(["args", "arguments", "input", "content", "text", "value", "system"])
