@@ -23,6 +23,7 @@ from saywhy.agent.loop.request import ask_from
 from saywhy.agent.receipts.minters import Minters
 from saywhy.agent.tools import define_tool
 from saywhy.chart.built import Built, Result
+from saywhy.chart.commits import CommitLog
 from saywhy.models.provider import Ask, ModelReply, ToolCallPiece
 from saywhy.values import FrozenDict, FrozenList, freeze
 
@@ -56,7 +57,7 @@ ADD = define_tool("add", "Adds two numbers.", SCHEMA, add, effect="reads")
 
 
 def run() -> list[Figure]:
-    return [*rounds(), *memory(), *request()]
+    return [*rounds(), packing(), *memory(), *request()]
 
 
 def loop(model: Model) -> Built:
@@ -125,6 +126,18 @@ def an_await() -> float:
     return asyncio.run(many())
 
 
+def packing() -> Figure:
+    """Packing the record of a round. It is done while a run waits, so rounds do not include it."""
+    commits = tuple(asyncio.run(loop(Model(MANY)).run({"message": "go"})).commits)
+    samples: list[float] = []
+    for _ in range(RUNS):
+        log = CommitLog(commits)
+        start = time.process_time()
+        log.pack()
+        samples.append((time.process_time() - start) / MANY * 1e6)
+    return figure("agent: packing a round's record, while it waits", samples, "us")
+
+
 # ------------------------------------------------------------------ memory
 
 
@@ -140,6 +153,7 @@ def memory() -> list[Figure]:
         # A text of its own each time: one that is shared would weigh nothing.
         model.ask = _own_texts(model, text)  # type: ignore[method-assign]
         kept: Result = asyncio.run(loop(model).run({"message": "go"}))
+        gc.collect()  # what Python has at hand for its next objects is not kept by a run
         held = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()

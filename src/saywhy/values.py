@@ -467,7 +467,7 @@ def _with_tags(value: Any) -> Any:
     if isinstance(value, msgspec.Struct):
         listed = value.__struct_config__.array_like
         value = msgspec.structs.astuple(value) if listed else msgspec.structs.asdict(value)
-    value = _encode_extra(value) if type(value) not in _PLAIN else value
+    value = encode_extra(value) if type(value) not in _PLAIN else value
     if isinstance(value, Mapping):
         return {key: _with_tags(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -478,7 +478,7 @@ def _with_tags(value: Any) -> Any:
 _PLAIN: Final = frozenset({str, int, float, bool, type(None), dict, list, tuple})
 
 
-def _encode_extra(value: Any) -> Any:
+def encode_extra(value: Any) -> Any:
     kind = type(value)
     if kind is FrozenDict:
         tree = value.raw
@@ -496,5 +496,5 @@ def _encode_extra(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
-_ENCODER: Final = msgspec.json.Encoder(enc_hook=_encode_extra)
+_ENCODER: Final = msgspec.json.Encoder(enc_hook=encode_extra)
 _DECODER: Final = msgspec.json.Decoder()

@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypedDict, Unpack
 
 from saywhy.cancel import Cancelled, CancelToken
 from saywhy.chart.brought import Running, brought_answerer
 from saywhy.chart.commit import Commit
+from saywhy.chart.commits import CommitLog
 from saywhy.chart.cursor import Cursor
 from saywhy.chart.drive import (
     Answerer,
@@ -71,7 +72,8 @@ class Result:
     """What a run has come to: its end, or the need it rests at."""
 
     cursor: Cursor
-    commits: tuple[Commit, ...]
+    commits: Sequence[Commit]
+    """All of its steps; a tuple, or for a long run `Commits`, which are packed."""
     need: Need | None = None
     """What is asked of somebody outside; None at the end."""
 
@@ -248,7 +250,7 @@ class _Execution:
     def __init__(self, built: Built, cursor: Cursor, options: RunOptions) -> None:
         self.cursor = cursor
         self.options = options
-        self.commits: list[Commit] = []
+        self.commits = CommitLog()
         self.record = self._recorded()
         self.raised: Exception | None = None
         self.clock = options.get("clock") or SystemClock()
@@ -292,6 +294,7 @@ class _Execution:
             raise RunCancelled(signal.reason, self._result(None)) from None
 
     def _answerer(self, need: Need) -> Answerer | None:
+        self.commits.pack_soon()  # in the time that the answer takes
         given = self.answerers.get(need.kind)
         return given or brought_answerer(self.running, self.stages, need)
 
@@ -350,7 +353,8 @@ class _Execution:
         return Answer()
 
     def _result(self, need: Need | None) -> Result:
-        return Result(self.cursor, tuple(self.commits), need)
+        self.commits.pack_soon()
+        return Result(self.cursor, self.commits.so_far(), need)
 
 
 def _joined(own: Language, other: Language | None) -> Language:

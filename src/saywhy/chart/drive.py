@@ -49,6 +49,11 @@ Find = Callable[[Need], Answerer | None]
 Answerers = Mapping[str, Answerer] | Find
 
 
+def soon(work: Callable[[], None]) -> None:
+    """Do what nobody waits for as soon as the event loop has nothing else at hand."""
+    asyncio.get_running_loop().call_soon(work)
+
+
 async def drive(
     step: Step,
     answer: Answer | BranchAnswer | None,

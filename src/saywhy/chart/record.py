@@ -67,7 +67,7 @@ def step_commit(
 _NO_FACTS: Final[dict[str, Any]] = {}
 
 _READS: Final[dict[tuple[Key, ...], tuple[Key, ...]]] = {}
-_MOST_READS: Final = 1024
+_MOST_READS: Final = 128
 
 
 def _shared(reads: tuple[Key, ...]) -> tuple[Key, ...]:

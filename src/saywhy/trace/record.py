@@ -14,6 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from saywhy.chart.commit import Commit
+from saywhy.chart.commits import CommitLog
 from saywhy.errors import CallerError
 from saywhy.trace.masking.redact import USUAL, Policy, Redactor
 from saywhy.values import dumps, loads_into
@@ -46,7 +47,7 @@ class Recorder:
         self.warn: Callable[[Commit], None] | None = None
         """Is given what came with a warning, after it was kept, as it was: not masked."""
         self._generation = redactor.generation
-        self._kept: list[Commit] = []
+        self._kept = CommitLog()
         self._listeners = list(listeners)
         if not policy.kept:
             self.keep = self._pass_by
@@ -80,10 +81,14 @@ class Recorder:
         """
         self._listeners.append(listener)
 
+    def pack_soon(self) -> None:
+        """Have the older commits of a long run kept packed, once the event loop has time for it."""
+        self._kept.pack_soon()
+
     def take(self) -> list[Commit]:
         """The commits kept since the last `take`, for a store to write."""
-        taken, self._kept = self._kept, []
-        return taken
+        taken, self._kept = self._kept, CommitLog()
+        return list(taken)
 
     @property
     def kept(self) -> tuple[Commit, ...]:
@@ -95,7 +100,8 @@ class Recorder:
         redactor = self.redactor
         if redactor.generation != self._generation:
             self._generation = redactor.generation
-            self._kept = [redactor.commit(earlier, again=True) for earlier in self._kept]
+            masked = [redactor.commit(earlier, again=True) for earlier in self._kept]
+            self._kept = CommitLog(masked)
 
     def _tell(self, commit: Commit) -> None:
         for listener in tuple(self._listeners):

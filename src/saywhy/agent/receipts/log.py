@@ -7,7 +7,7 @@ shares everything else, so a call costs a look at the names of its scope. A reco
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
@@ -35,7 +35,7 @@ class Run(Protocol):
     """What a chart's run has come to: `chart.built.Result` is one."""
 
     @property
-    def commits(self) -> tuple[Commit, ...]: ...
+    def commits(self) -> Sequence[Commit]: ...
     @property
     def cursor(self) -> Cursor: ...
 

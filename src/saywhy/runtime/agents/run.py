@@ -196,6 +196,8 @@ class AgentRun:
     def _record(self, commit: Commit) -> None:
         self._last = commit.seq
         self.recorder(commit)
+        if commit.asked is not None:
+            self.recorder.pack_soon()
         self.telling.commit(commit)
 
     def _timed_out(self, cancelled: RunCancelled) -> Exception:
