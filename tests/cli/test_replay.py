@@ -94,7 +94,11 @@ def test_one_that_does_not_say_what_it_ran_with(
     store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The error says what to do then."""
-    monkeypatch.setattr("saywhy.cli.replay.setting_in", lambda document: "")
+
+    def nothing(document: Any) -> str:
+        return ""
+
+    monkeypatch.setattr("saywhy.cli.replay.setting_in", nothing)
     assert main(["replay", "c1"]) == 2
     told = capsys.readouterr().err
     assert "what c1 ran with is not in this store" in told
@@ -130,3 +134,23 @@ def test_what_cannot_be_run_to_its_end_proves_nothing_of_new_flows(
     assert main(["replay", "c1"]) == 0
     assert "c1: not replayable" in capsys.readouterr().out
     assert main(["replay", "c1", "--flows", flows(tmp_path / "saywhy.db", flow)]) == 1
+
+
+def test_nothing_to_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A store without conversations, a folder, and no store at all are no success."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SAYWHY_STORE", raising=False)
+    assert main(["replay"]) == 2
+    assert "there is no store saywhy.db" in capsys.readouterr().err
+    assert main(["replay", "--store", str(tmp_path)]) == 2
+    assert f"{tmp_path} is a folder" in capsys.readouterr().err
+
+    async def begun() -> None:
+        async with SqliteStore("saywhy.db"):
+            pass
+
+    asyncio.run(begun())
+    assert main(["replay"]) == 2
+    assert "there is no conversation in this store" in capsys.readouterr().err

@@ -67,7 +67,7 @@ def export(
         )
     if as_json and target is None:
         raise CallerError("--json tells of a file", hint="--out FILE writes the bundle there")
-    seal = asyncio.run(_export(store_to_read(store), session, user, target))
+    seal = asyncio.run(_export(store_to_read(store, demo=False), session, user, target))
     if as_json:
         out().line(json.dumps({"file": str(target), "seal": seal}))
     else:
@@ -121,7 +121,7 @@ def verify(
     if file is not None:
         report = verify_bundle(file, known or ())
     else:
-        report = asyncio.run(_verify(store_to_read(store), known or []))
+        report = asyncio.run(_verify(store_to_read(store, demo=False), known or []))
     if as_json:
         out().line(json.dumps(report.to_json(), ensure_ascii=False))
     else:

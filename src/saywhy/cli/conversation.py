@@ -25,6 +25,7 @@ LEASE_SECONDS: Final = 3.0
 """Short, so that a conversation whose program was killed can be taken up soon."""
 RETRY_SECONDS: Final = 0.1
 BEGIN: Final = "saywhy chat FILES begins one"
+EMPTY: Final = "there is no conversation in this store"
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +204,7 @@ async def find_session(store: Store, session_id: str | None) -> StoredSession:
         raise UnknownSession(session_id, hint)
     chosen = newest(sessions)
     if chosen is None:
-        raise CallerError(
-            "there is no conversation in this store", hint="saywhy chat FILES begins one"
-        )
+        raise CallerError(EMPTY, hint=BEGIN)
     return chosen
 
 

@@ -84,7 +84,7 @@ def listed(
     from saywhy.stores.sqlite import SqliteStore
 
     async def run() -> list[dict[str, Any]]:
-        kept = SqliteStore(store_to_read(store), read_only=True)
+        kept = SqliteStore(store_to_read(store, demo=False), read_only=True)
         async with Engine(validate_on_init=False, store=kept) as engine:
             return await find(engine)
 
@@ -114,7 +114,7 @@ def decide(store: Path | None, going_on: GoingOn, work: Decide) -> None:
     """Decide, and say how the conversation goes on."""
     import asyncio
 
-    engine = going_on.engine(store_to_read(store))
+    engine = going_on.engine(store_to_read(store, demo=False))
 
     async def run() -> TurnReply | None:
         async with engine:

@@ -48,7 +48,7 @@ def list_held(
     from saywhy.runtime.held import held_turns
     from saywhy.values import dumps
 
-    path = store_to_read(store)
+    path = store_to_read(store, demo=False)
     found = _on_store(path, lambda opened: held_turns(opened, session), read_only=True)
     if as_json:
         out().line(dumps(found).decode())

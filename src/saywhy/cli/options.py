@@ -116,15 +116,18 @@ def demo_store() -> Path:
     return Path(cache) / "saywhy" / "demo.db"
 
 
-def store_to_read(store: Path | None) -> Path:
+def store_to_read(store: Path | None, *, demo: bool = True) -> Path:
     """The store that is meant; where nothing was said and nothing is here, that of the last demo.
 
-    Raises `CallerError` when there is no such file.
+    Not so with `demo=False`: what is checked or decided must be the user's own. Raises
+    `CallerError` when there is no such file.
     """
     path = store_path(store)
+    if path.is_dir():
+        raise CallerError(f"{path} is a folder", hint="name the file of the store: --store FILE")
     if path.exists():
         return path
-    usual = store is None and STORE_VARIABLE not in os.environ
+    usual = demo and store is None and STORE_VARIABLE not in os.environ
     if usual and demo_store().exists():
         err().line(f"there is no {path} here: this is the last demo's conversation", "dim")
         return demo_store()

@@ -53,7 +53,9 @@ def replay(
     import asyncio
     import json
 
-    found = asyncio.run(_replayed(store_to_read(store), session, flows, agents, globals, limit))
+    found = asyncio.run(
+        _replayed(store_to_read(store, demo=False), session, flows, agents, globals, limit)
+    )
     if as_json:
         told: Any = found[0].to_json() if session is not None else _all_json(found)
         out().line(json.dumps(told, ensure_ascii=False))
@@ -96,6 +98,7 @@ async def _replayed(
     globals: Path | None,
     limit: int,
 ) -> list[Replay]:
+    from saywhy.cli.conversation import BEGIN, EMPTY
     from saywhy.flows.load import load_definitions
     from saywhy.stores.sqlite import SqliteStore
 
@@ -111,6 +114,8 @@ async def _replayed(
             found.append(await engine.replay(name, flows=given))
     finally:
         await engines.close()
+    if not found:
+        raise CallerError(EMPTY, hint=BEGIN)
     return found
 
 
