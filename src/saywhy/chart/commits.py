@@ -51,8 +51,9 @@ class CommitLog:
 
     def so_far(self) -> Sequence[Commit]:
         """The commits up to now; what comes later is not among them."""
-        if len(self) < LONG:
-            return tuple(self._kept[1])
+        chunks, newest = self._kept
+        if not chunks and len(newest) < LONG:
+            return tuple(newest)
         return Commits(self, len(self))
 
     # ------------------------------------------------------------ packing

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
+from saywhy.cli.output import err, out
 from saywhy.errors import CallerError
 
 if TYPE_CHECKING:
     from saywhy.trace.trace import Trace
+
+
+class Answer(Protocol):
+    """What a record answers."""
+
+    def to_json(self) -> dict[str, Any]: ...
+
+
+def answered(
+    name: str, answer: Answer, text: Callable[[], str], *, as_json: bool, named: bool
+) -> None:
+    """Write an answer out; first which conversation it is about, where nobody named it."""
+    if as_json:
+        out().line(json.dumps({"conversation": name, **answer.to_json()}, ensure_ascii=False))
+        return
+    if not named:
+        err().line(f"conversation {name}", "dim")
+    out().line(text())
 
 
 async def recorded(path: Path, session_id: str | None) -> tuple[str, Trace]:

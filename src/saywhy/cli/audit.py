@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from saywhy.cli.options import JsonFlag, SessionOption, StoreOption, existing_store, store_to_read
+from saywhy.cli.options import (
+    JsonFlag,
+    OutOption,
+    SessionOption,
+    StoreOption,
+    existing_store,
+    store_to_read,
+)
 from saywhy.cli.output import STYLES, err, out
 from saywhy.errors import CallerError
 
@@ -46,10 +53,7 @@ def export(
     everything: Annotated[
         bool, typer.Option("--all", help="All conversations, with the anchors over them.")
     ] = False,
-    target: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="Where to write it; else standard output."),
-    ] = None,
+    target: OutOption = None,
     store: StoreOption = None,
     as_json: JsonFlag = False,
 ) -> None:

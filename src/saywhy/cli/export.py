@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from saywhy.cli.options import JsonFlag, SessionOption, StoreOption, store_to_read
+from saywhy.cli.options import JsonFlag, OutOption, SessionOption, StoreOption, store_to_read
 from saywhy.cli.output import err, out
 from saywhy.errors import CallerError
 
@@ -50,10 +50,7 @@ def export(
             "--send", help="Hand the spans to the OpenTelemetry that is set up in the program."
         ),
     ] = False,
-    target: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="Where to write it; else standard output."),
-    ] = None,
+    target: OutOption = None,
     store: StoreOption = None,
     as_json: JsonFlag = False,
 ) -> None:

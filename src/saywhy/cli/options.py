@@ -68,6 +68,10 @@ CargoOption = Annotated[
     Path | None,
     typer.Option("--cargo", metavar="FILE", help="Cargo of a new conversation, likewise."),
 ]
+OutOption = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="Where to write it; else standard output."),
+]
 SessionOption = Annotated[
     str | None, typer.Option("--session", metavar="ID", help="Which conversation.")
 ]

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from saywhy.cli.options import JsonFlag, SessionOption, StoreOption, store_to_read
-from saywhy.cli.output import err, out
 from saywhy.errors import CallerError
 
 
@@ -31,17 +30,11 @@ def what_changed(
     asked.
     """
     import asyncio
-    import json
 
-    from saywhy.cli.asking import recorded
+    from saywhy.cli.asking import answered, recorded
 
     if message is not None and turn is not None:
         raise CallerError("--message and --turn each name a message", hint="leave one out")
     name, trace = asyncio.run(recorded(store_to_read(store), session))
     answer = trace.what_changed(message, turn)
-    if as_json:
-        out().line(json.dumps({"conversation": name, **answer.to_json()}, ensure_ascii=False))
-        return
-    if session is None:
-        err().line(f"conversation {name}", "dim")
-    out().line(answer.text())
+    answered(name, answer, answer.text, as_json=as_json, named=session is not None)

@@ -16,7 +16,7 @@ from saywhy.cli.options import (
     StoreOption,
     store_to_read,
 )
-from saywhy.cli.output import err, out
+from saywhy.cli.output import out
 from saywhy.errors import CallerError
 
 if TYPE_CHECKING:
@@ -111,7 +111,6 @@ def why(
     have been; even then no tool is called.
     """
     import asyncio
-    import json
 
     if without is not None:
         from saywhy.cli.without import Asked, show_without
@@ -124,7 +123,7 @@ def why(
         asked = Asked(model=model, agents=agents, globals=globals)
         show_without(store_to_read(store), session, turn, without, as_json=as_json, **asked)
         return
-    from saywhy.cli.asking import in_file, recorded
+    from saywhy.cli.asking import answered, in_file, recorded
 
     wanted = Wanted(turn, part, variable, argument, decision, missing, error=error)
     if file is not None:
@@ -133,12 +132,11 @@ def why(
     else:
         name, trace = asyncio.run(recorded(store_to_read(store), session))
     chain = trace.why(wanted.target())
-    if as_json:
-        out().line(json.dumps({"conversation": name, **chain.to_json()}, ensure_ascii=False))
-        return
-    if session is None:
-        err().line(f"conversation {name}", "dim")
-    out().line(chain.text(out().width) if first is None else chain.first_text(first))
+
+    def text() -> str:
+        return chain.text(out().width) if first is None else chain.first_text(first)
+
+    answered(name, chain, text, as_json=as_json, named=session is not None)
 
 
 @dataclass(frozen=True, slots=True)

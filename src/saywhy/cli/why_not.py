@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from saywhy.cli.options import JsonFlag, SessionOption, StoreOption, store_to_read
-from saywhy.cli.output import err, out
 
 
 def why_not(
@@ -32,16 +31,10 @@ def why_not(
     Without --session it is the newest conversation. Nothing is run again; the record is asked.
     """
     import asyncio
-    import json
 
-    from saywhy.cli.asking import flows_of, recorded
+    from saywhy.cli.asking import answered, flows_of, recorded
 
     path = store_to_read(store)
     name, trace = asyncio.run(recorded(path, session))
     answer = trace.why_not(what, turn, flows=asyncio.run(flows_of(path, name)))
-    if as_json:
-        out().line(json.dumps({"conversation": name, **answer.to_json()}, ensure_ascii=False))
-        return
-    if session is None:
-        err().line(f"conversation {name}", "dim")
-    out().line(answer.text())
+    answered(name, answer, answer.text, as_json=as_json, named=session is not None)

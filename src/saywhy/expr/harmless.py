@@ -12,27 +12,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from saywhy.expr.brief import FUNCTIONS, KINDS, METHODS, OPERATORS, spelling
+from saywhy.expr.methods import TAKES_CALLBACK
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _KINDS: Final = KINDS | {"array_pattern", "arrow_function", "formal_parameters"}
 _METHODS: Final = METHODS | {"concat", "entries", "flat", "join", "keys", "split", "values"}
-_CALLERS: Final = frozenset(
-    [
-        "every",
-        "filter",
-        "find",
-        "findIndex",
-        "findLast",
-        "findLastIndex",
-        "flatMap",
-        "map",
-        "reduce",
-        "reduceRight",
-        "some",
-    ]
-)
+_CALLERS: Final = TAKES_CALLBACK - {"forEach", "from"}
 """Methods that call what they are given. That must be an arrow, written there and then: with
 `[1].map(xs.push, xs)` the list would grow."""
 

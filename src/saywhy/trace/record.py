@@ -93,7 +93,7 @@ class Recorder:
     @property
     def kept(self) -> tuple[Commit, ...]:
         """The commits that were not taken yet."""
-        return tuple(self._kept)
+        return tuple(self._kept.so_far())
 
     def _mask_again(self) -> None:
         """Mask what is kept already, where secrets have been learnt since."""

@@ -106,6 +106,7 @@ class Redactor:
         if policy.declared or policy.paths or sensitive:
             declared = policy.declared.with_paths(tuple(map(path_of, policy.paths)))
             self.taint = Taint(declared, MARK, sensitive)
+        self._is_followed = self.taint is not None or bool(policy.tools)
         if policy.secrets or secrets:
             self.learn((*policy.secrets, *secrets))
 
@@ -155,7 +156,7 @@ class Redactor:
 
         A commit that was masked or cut is tagged so, because nothing can be rebuilt from it.
         """
-        known = self._exact or self.taint is not None or self.policy.tools
+        known = self._exact or self._is_followed
         if not known and not commit.secrets and is_clean(commit, self.names, self.limit):
             return commit  # nearly every one, where nothing is known and nothing declared
         if self.policy.tools:
