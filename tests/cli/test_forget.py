@@ -50,6 +50,8 @@ def test_without_a_proof_it_is_only_erased(run: Run, path: Path) -> None:
     assert run("forget", "nobody-at-all", "--json").data == [
         {"conversations": 0, "recordings": {}, "memories": 0, "proof": None}
     ]
+    told = run("forget", "nobody-at-all").lines
+    assert told[-1] == 'nobody called "nobody-at-all" had a conversation here: is the id right?'
     assert run("forget", ANN).lines == ["erased 1 conversation"]
 
 

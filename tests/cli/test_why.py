@@ -134,3 +134,12 @@ def test_a_conversation_without_a_reply(run: Run, pay: str) -> None:
     done = run("why", "--session", "mute")
     assert (done.code, done.out) == (2, "")
     assert json.dumps(done.err)
+
+
+@pytest.mark.usefixtures("played")
+def test_options_of_a_run_need_one(run: Run) -> None:
+    """What only --without takes is not passed over in silence."""
+    done = run("why", "--model", "scripted:m.json")
+    assert done.code == 2
+    assert "nothing is run here" in done.err
+    assert "add --without REF" in done.err

@@ -54,6 +54,9 @@ def forget(
     else:
         for line in lines_of(done):
             out().line(line)
+        if not done.conversations:
+            told = f'nobody called "{user}" had a conversation here: is the id right?'
+            out().line(told, "yellow")
     if done.proof is not None and not done.proof.holds:
         raise typer.Exit(1)
 

@@ -123,6 +123,11 @@ def why(
         asked = Asked(model=model, agents=agents, globals=globals)
         show_without(store_to_read(store), session, turn, without, as_json=as_json, **asked)
         return
+    if model is not None or agents is not None or globals is not None:
+        raise CallerError(
+            "--model, --agents and --globals are what a turn runs with, and nothing is run here",
+            hint="add --without REF, or leave them out",
+        )
     from saywhy.cli.asking import answered, in_file, recorded
 
     wanted = Wanted(turn, part, variable, argument, decision, missing, error=error)

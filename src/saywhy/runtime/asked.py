@@ -73,12 +73,23 @@ class Asking:
         pieces = exported(trace, format, conversation_id=name, turn=turn, content=content)
         return b"".join(pieces)
 
-    async def why(self, of: str | Session, target: Target | None = None) -> Chain:
+    async def why(
+        self,
+        of: str | Session,
+        target: Target | None = None,
+        *,
+        turn: int | None = None,
+        part: str | tuple[int, int] | None = None,
+    ) -> Chain:
         """What caused the newest reply of a conversation, or another target of `why`.
 
-        Raises `UnknownSession`, and `CallerError` where the record holds nothing like the target.
+        `turn` and `part` say which reply, or which words of it; with the name of a target, `turn`
+        says when. Raises `UnknownSession`, and `CallerError` where the record holds nothing like
+        the target.
         """
-        return (await self.trace(of)).why(target)
+        from saywhy.trace.causes.targets import target_in
+
+        return (await self.trace(of)).why(target_in(target, turn, part))
 
     async def why_not(self, of: str | Session, what: str, *, turn: int | None = None) -> WhyNot:
         """Why `flow:`, `branch:`, `rule:`, `tool:` or `instruction:` and a name did not happen.

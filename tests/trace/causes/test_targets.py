@@ -15,6 +15,7 @@ from saywhy.trace.causes.targets import (
     Missing,
     Reply,
     Variable,
+    target_in,
     target_of,
 )
 from saywhy.trace.causes.why import why
@@ -116,3 +117,15 @@ def test_a_variable_that_nothing_set(payment: Any) -> None:
     told = [one.sentence for one in chain.causes]
     assert 'CALL-TOOL "get-fee" of Pay did not run' in told
     assert 'SAY-GET "ask-amount" of Pay waits for an answer of the user' in told
+
+
+def test_a_turn_and_words_beside_the_target() -> None:
+    """They say which reply, or when; what says two things is refused."""
+    assert target_in(None, None, None) == Reply()
+    assert target_in(None, 3, "80 to Ann") == Reply(3, part="80 to Ann")
+    assert target_in("fee.total", 2, None) == Variable("fee.total", 2)
+    assert target_in(At(7), None, None) == At(7)
+    with pytest.raises(CallerError, match="which words of a reply"):
+        target_in("fee", None, "80")
+    with pytest.raises(CallerError, match="says of which turn"):
+        target_in(At(7), 3, None)

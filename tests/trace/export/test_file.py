@@ -86,7 +86,15 @@ def test_what_is_no_trace(lines: list[bytes], message: str) -> None:
     """Anything else is refused with the line and what is wrong with it."""
     with pytest.raises(CallerError) as caught:
         trace_of(lines, "x.jsonl")
-    assert message in str(caught.value)
+    place = f"{caught.value.place}: " if caught.value.place else ""
+    assert message in f"{place}{caught.value}"
+
+
+def test_an_audit_bundle_is_no_trace() -> None:
+    """It is told what it is, and who reads it."""
+    with pytest.raises(CallerError) as caught:
+        trace_of([b'{"saywhy":"audit","format":1}\n'], "b.jsonl")
+    assert caught.value.hint == "this is an audit bundle: saywhy audit verify FILE"
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterable
 from saywhy.chart.model import Chart
 from saywhy.runtime.audit.export import PAGE, TurnMessages, chains_of, links_of
 from saywhy.runtime.audit.lines import is_plain
-from saywhy.runtime.audit.report import Report, Wrong, check
+from saywhy.runtime.audit.report import Report, Wrong, check, given_away
 from saywhy.stores.audit import (
     Head,
     StoredAnchor,
@@ -32,17 +32,18 @@ from saywhy.trace.block import read_block
 _OPEN = frozenset({"queued", "running", "held"})
 
 
-async def verify_store(store: Store, known: Iterable[str] = ()) -> Report:
+async def verify_store(store: Store, known: Iterable[str | bytes] = ()) -> Report:
     """Check a whole store.
 
     `known` are digests that were given away earlier: each must be in it, as the digest of a turn or
     as an anchor. (The seal of a bundle is checked with the bundle.)
     """
+    digests = [given_away(one) for one in known]
     checking = _Checking(store)
     try:
         await checking.run()
-        for one in known:
-            found = one.lower() in checking.digests
+        for one in digests:
+            found = one in checking.digests
             check(found, f"the digest {one} is not in this store: it was put back or made anew")
     except Wrong as error:
         checking.report.wrong = str(error)

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
+from saywhy.errors import CallerError
 from saywhy.runtime.audit.lines import Counts
+
+_DIGITS: Final = 64
+
+
+def given_away(digest: str | bytes) -> str:
+    """A digest that somebody was given, as it is compared.
+
+    Raises `CallerError` for what is none.
+    """
+    text = digest.hex() if isinstance(digest, bytes) else digest.strip().lower()
+    if len(text) != _DIGITS or not set(text) <= set("0123456789abcdef"):
+        raise CallerError(
+            f"{text!r} is no digest of the record",
+            hint=f"a digest has {_DIGITS} hexadecimal digits; `saywhy audit anchor` gives one",
+        )
+    return text
 
 
 class Report(Counts, kw_only=True):

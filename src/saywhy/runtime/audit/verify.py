@@ -20,7 +20,7 @@ from saywhy.chart.model import Chart
 from saywhy.errors import CallerError
 from saywhy.runtime.audit.lines import FORMAT, Counts, Row, line, part_in, row_in
 from saywhy.runtime.audit.receipts import Receipts
-from saywhy.runtime.audit.report import Report, Wrong, check
+from saywhy.runtime.audit.report import Report, Wrong, check, given_away
 from saywhy.stores.audit import (
     Content,
     Head,
@@ -100,7 +100,7 @@ def _unhex(text: str, size: int = 32) -> bytes:
     return bytes.fromhex(text)
 
 
-def verify_bundle(path: str | Path, known: Iterable[str] = ()) -> Report:
+def verify_bundle(path: str | Path, known: Iterable[str | bytes] = ()) -> Report:
     """Check the bundle in a file. Raises `CallerError` for one that cannot be read.
 
     `known` are digests that were given away earlier: each must be in it, as its seal, as the digest
@@ -113,8 +113,9 @@ def verify_bundle(path: str | Path, known: Iterable[str] = ()) -> Report:
         raise CallerError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def verify_lines(lines: Iterable[bytes], known: Iterable[str] = ()) -> Report:
-    """Check the lines of a bundle."""
+def verify_lines(lines: Iterable[bytes], known: Iterable[str | bytes] = ()) -> Report:
+    """Check the lines of a bundle. Raises `CallerError` where something `known` is no digest."""
+    digests = [given_away(one) for one in known]
     reading = _Reading()
     number = 0
     try:
@@ -123,8 +124,8 @@ def verify_lines(lines: Iterable[bytes], known: Iterable[str] = ()) -> Report:
         number += 1
         check(reading.report.seal, "the bundle is cut off: its last line is missing")
         number = 0
-        for one in known:
-            check(one.lower() in reading.known, f"the digest {one} is not in this bundle")
+        for one in digests:
+            check(one in reading.known, f"the digest {one} is not in this bundle")
     except Wrong as error:
         reading.report.wrong = str(error)
     except _BROKEN as error:

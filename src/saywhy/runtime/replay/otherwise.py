@@ -6,13 +6,12 @@ else, the answer on record stands in and is named, or a model that is handed ove
 
 from __future__ import annotations
 
-from typing import Any
-
 from saywhy.chart.cursor import Frame
 from saywhy.chart.outcome import Answer, Need
 from saywhy.models.provider import Provider
 from saywhy.runtime.replay.changed import Baseline
 from saywhy.runtime.replay.inert import NotOnRecord
+from saywhy.runtime.replay.request import ask_model
 from saywhy.runtime.replay.run import FromRecord, Running
 from saywhy.runtime.replay.tape import question_of
 
@@ -50,8 +49,6 @@ class OnOtherFlows(FromRecord):
             run, need, frame
         )
         if not is_same and need.kind == "model" and self.model is not None:
-            from saywhy.runtime.replay.request import ask_model
-
             return await ask_model(self.model, run.request(need, frame))
         if commit is not None and not is_same:
             if self.model is not None and run.tape.same_question(need, run.turn) is None:
@@ -61,7 +58,7 @@ class OnOtherFlows(FromRecord):
         return await super().answer(run, need, frame)
 
 
-def asked(run: Running, need: Need, frame: Frame) -> Any:
+def asked(run: Running, need: Need, frame: Frame) -> bytes:
     """A question as something that can be compared."""
     if need.kind == "model":
         return run.request(need, frame).text

@@ -107,6 +107,24 @@ def target_of(text: str, turn: int | None = None) -> Wanted:
     return Missing(name, turn) if kind == "missing" else Variable(name, turn)
 
 
+def target_in(
+    target: Target | None, turn: int | None, part: str | tuple[int, int] | None
+) -> Target:
+    """The target, with the turn and the words that were named beside it.
+
+    Raises `CallerError` where that says two things.
+    """
+    if target is None:
+        return Reply(turn, part)
+    if part is not None:
+        raise CallerError("part says which words of a reply", hint="leave target or part out")
+    if isinstance(target, str):
+        return target_of(target, turn)
+    if turn is not None:
+        raise CallerError("this target says of which turn it is", hint="leave turn out")
+    return target
+
+
 def _number(kind: str, text: str) -> int:
     if not text.isdecimal():
         raise CallerError(f'{kind} takes a number, not "{text}"', hint=f"{kind}:3")

@@ -83,11 +83,16 @@ def trace_of(lines: Iterable[bytes], name: str = "") -> Trace:
                 break
             place = Place(name, number)
             raise CallerError(
-                f"{place}: this is no line of a trace: {error}", place=place
+                f"this is no line of a trace: {error}", place=place, hint=_hint(line)
             ) from error
     if not whole and not commits:
         raise CallerError(f"{name or 'the file'} holds no trace", hint="write it with write_trace")
     return Trace(sorted(commits, key=lambda commit: commit.seq), Charts(charts), messages)
+
+
+def _hint(line: bytes) -> str:
+    is_bundle = line.startswith(b'{"saywhy":"audit')
+    return "this is an audit bundle: saywhy audit verify FILE" if is_bundle else ""
 
 
 def _check_heading(entry: Any) -> None:
