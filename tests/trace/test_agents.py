@@ -254,7 +254,7 @@ async def test_a_memory_and_instructions() -> None:
         "1.7  Worked out the messages: messages changed.",
         "1.7.1  3 messages: 1 of the user, 1 of the model, 1 of tools.",
     ]
-    assert told[-2:] == ["1.10  Kept the conversation in the store.", 'Reply: "Done."']
+    assert told[-2:] == ["1.10  Kept 5 messages in the store.", 'Reply: "Done."']
     whole = " ".join(told)
     assert "Ran stage" not in whole
     assert "failed" not in whole

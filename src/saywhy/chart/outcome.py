@@ -136,6 +136,8 @@ class Work(msgspec.Struct, frozen=True, omit_defaults=True):
     """It stopped to ask this; nothing else of it counts."""
     stop: tuple[str, bool] | None = None
     """It ends the run here: why, and whether the charts around it end as well."""
+    facts: dict[str, Any] = {}
+    """What it told of the step besides reads and writes."""
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -161,6 +161,7 @@ class Stages:
         if work is not None:
             scope.reads += work.reads
             scope.warnings += work.warnings
+            scope.facts.update(work.facts)
             for op in work.ops:
                 _apply(scope, op.verb, op.key, op.value)
         if answer.error is not None:

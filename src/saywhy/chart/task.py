@@ -87,6 +87,7 @@ def _work(scope: Scope, sight: Sight, decision: Decision | None) -> Work:
         warnings=scope.warnings,
         once=sight.once or {},
         stop=sight.stop,
+        facts=scope.facts,
     )
 
 

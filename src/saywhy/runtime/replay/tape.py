@@ -224,13 +224,14 @@ def failed_with(name: str, text: str) -> Exception:
 
 def work_of(commit: Commit) -> Work:
     """What a stage read, wrote and decided."""
-    told = commit.answered
-    is_pause = told is not None and told.value is None and not commit.reads and not commit.ops
+    back = commit.answered
+    is_pause = back is not None and back.value is None and not commit.reads and not commit.ops
     if commit.asked is not None and commit.to == "rest" and is_pause:
         return Work(need=_asked(commit.asked))
     ops = tuple(Op(op.verb, op.key, seal(op.value)) for op in commit.ops)
     stop = SAVED if commit.node == KEEPING else None
-    return Work(commit.reads, ops, commit.decision, warnings=commit.warnings, stop=stop)
+    told, warnings = dict(commit.facts), commit.warnings
+    return Work(commit.reads, ops, commit.decision, warnings=warnings, stop=stop, facts=told)
 
 
 __all__ = ["Tape", "answer_of", "failed_with", "question_of", "work_of"]
