@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from saywhy.chart.commit import Commit, Condition, Decision
 from saywhy.chart.model import Node
+from saywhy.trace.masking.redact import CUT, MARK
 from saywhy.trace.phrases import ENGLISH, Wording
 from saywhy.values import (
     UNDEFINED,
@@ -59,9 +60,25 @@ def brief(value: Any, say: Wording = ENGLISH) -> str:
 
 
 def quoted(text: str, longest: int = LONGEST_TEXT) -> str:
-    """A text in quotes and on one line; a long one loses its end."""
+    """A text in quotes and on one line; a long one loses its end.
+
+    A mark that stands for all of it is no text: it has no quotes. Nor is one cut in the middle.
+    """
+    if text[:1] == "[" and (text == MARK or (text.startswith(CUT) and text.endswith("]"))):
+        return text
     line = text.replace("\n", "⏎")
-    return f'"{line}"' if len(line) <= longest else f'"{line[: longest - 3]}..."'
+    if len(line) <= longest:
+        return f'"{line}"'
+    end = longest - 3
+    begun = line.rfind(MARK, max(end - len(MARK) + 1, 0), end + len(MARK) - 1)
+    if 0 <= begun < end < begun + len(MARK):
+        end = begun + len(MARK)
+    return f'"{line[:end]}..."'
+
+
+def is_withheld(value: Any) -> bool:
+    """Whether all that is left of a value is the mark of what was masked."""
+    return type(value) is str and value == MARK
 
 
 def count(number: int, noun: str) -> str:

@@ -370,7 +370,7 @@ def test_masked_values_are_marked(make_flow: Make, make_talk: Make) -> None:
     assert talk.messages[-1].text == "Your PIN is 481516."
     assert chain.target.sentence == f'"Your PIN is {MARK}." (turn 2)'
     assert "481516" not in chain.text() + json.dumps(chain.to_json())
-    assert f'> > pin is what the user said in turn 2: "{MARK}" [pin: masked in the record]' in [
+    assert f"> > pin is what the user said in turn 2: {MARK} [pin: masked in the record]" in [
         line.split(" | ")[0] for line in lines(chain)
     ]
     assert "pin: masked in the record" in chain.marks

@@ -120,10 +120,11 @@ def within_lines(write: Writer, newest_first: Iterator[TurnStory], first: int, m
     pieces: list[str] = []
     oldest, left = 0, most
     for story in newest_first:
-        lines = sum(1 for _ in shown(story.items)) + len(story.replies) + 1
+        others = len(story.replies) + len(story.missing) + 1
+        lines = sum(1 for _ in shown(story.items)) + others
         if pieces and lines > left:
             break
-        most_steps = max(left - len(story.replies) - 1, 1) if lines > left else None
+        most_steps = max(left - others, 1) if lines > left else None
         pieces.append(write.turn(story, most=most_steps))
         oldest = story.turn
         left -= lines

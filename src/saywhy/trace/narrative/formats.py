@@ -86,7 +86,7 @@ class _Text(_Lines):
         longest: int = LONGEST_REPLY,
         most: int | None = None,
     ) -> str:
-        lines = [self._heading(story)]
+        lines = [self._heading(story), *(f"  ({text})" for text in story.missing)]
         told, left = _chosen(story, least, most)
         lines += [f"{'  ' * (deep + 1)}{item.number}  {item.text}" for item, deep in told]
         if left:
@@ -111,6 +111,7 @@ class _Markdown(_Lines):
         most: int | None = None,
     ) -> str:
         lines = [f"### {self._heading(story)}", ""]
+        lines += [f"- *{text}*" for text in story.missing]
         told, left = _chosen(story, least, most)
         lines += [f"{'  ' * deep}- **{item.number}** {item.text}" for item, deep in told]
         if left:
@@ -146,6 +147,8 @@ class _Json:
         }
         if left:
             data["stepsLeftOut"] = left
+        if story.missing:
+            data["missing"] = list(story.missing)
         return dumps(data).decode("utf-8", "replace")
 
     def left_out(self, first: int, last: int) -> str:

@@ -45,6 +45,8 @@ class TurnStory:
     at: float
     items: list[Item]
     replies: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+    """What of it the record does not have, a sentence each."""
 
 
 def shown(items: Iterable[Item], least: int = DETAIL, depth: int = 0) -> Iterator[tuple[Item, int]]:

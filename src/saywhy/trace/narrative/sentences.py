@@ -26,6 +26,8 @@ from saywhy.trace.causes.refusals import refusals
 from saywhy.trace.causes.silent import due_text, silence_in
 from saywhy.trace.causes.silent import told as silence_told
 from saywhy.trace.causes.wording import asked_of, evidence_of, failure_of
+from saywhy.trace.masking.redact import MARK, REDACTED_TAG
+from saywhy.trace.narrative import missing
 from saywhy.trace.phrases import ENGLISH, Wording
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import (
@@ -48,7 +50,12 @@ MOST_FAILED: Final = 3
 
 
 def sentence_of(trace: Trace, commit: Commit, say: Wording = ENGLISH) -> str:
-    """What a step did; empty for one that need not be told."""
+    """What a step did, and what the record lacks of it; empty for one that need not be told."""
+    told = _told(trace, commit, say)
+    return " ".join([told, *missing.of_step(commit, say)]) if told and commit.tags else told
+
+
+def _told(trace: Trace, commit: Commit, say: Wording) -> str:
     if commit.flow == ROUTING:
         return corrected.routed(commit, say) or _routing(trace, commit, say)
     special = corrected.told(trace, commit, say)
@@ -196,7 +203,8 @@ def _refused(rule: Condition, say: Wording) -> str:
 def _question(commit: Commit) -> str:
     """The last stretch that this step itself put into the reply."""
     texts = [text for op in commit.ops for text in own_texts(op.value, commit.seq)]
-    return texts[-1] if texts else ""
+    hidden = MARK if REDACTED_TAG in commit.tags else ""
+    return texts[-1] if texts else hidden
 
 
 def _set(trace: Trace, commit: Commit, say: Wording) -> str:

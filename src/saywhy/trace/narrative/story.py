@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, TypedDict
 
 from saywhy.errors import CallerError
+from saywhy.trace.narrative import missing
 from saywhy.trace.narrative.budget import Tokens, estimate, within_lines, within_tokens
 from saywhy.trace.narrative.folding import folded
 from saywhy.trace.narrative.formats import Format, pieces, writer
@@ -113,7 +114,8 @@ def tell(
         said = told.messages
         replies = tuple(message.text for message in said if message.role == "assistant")
         at = told.commits[0].at if told.commits else said[0].at if said else 0.0
-        yield TurnStory(number, at, folded(items, say), replies)
+        lacks = tuple(missing.of_turn(trace, told, say))
+        yield TurnStory(number, at, folded(items, say), replies, lacks)
 
 
 __all__ = ["MOST_LINES", "Format", "Telling", "Tokens", "estimate", "narrative", "stream", "tell"]

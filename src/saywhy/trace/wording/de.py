@@ -20,6 +20,11 @@ SENTENCES: Final[dict[str, str]] = {
     "steps_left_out_many": "({{n}} Schritte ausgelassen)",
     "turn_left_out": "(Runde {{first}} ist ausgelassen.)",
     "turns_left_out": "(Die Runden {{first}} bis {{last}} sind ausgelassen.)",
+    "begins_later": "Die Aufzeichnung beginnt mit Schritt {{commit}}, in Runde {{turn}}: Was davor "
+    "war, fehlt.",
+    "ends_early": "Die Aufzeichnung endet vor dieser Antwort: Die Schritte, die sie ergaben, "
+    "fehlen.",
+    "no_steps": "Kein Schritt dieser Runde ist verzeichnet.",
     # ---------------------------------------------------------- words
     "items_one": "{{n}} Eintrag",
     "items_many": "{{n}} Einträge",
@@ -28,10 +33,14 @@ SENTENCES: Final[dict[str, str]] = {
     "warning": "Warnung: {{text}}.",
     "it_failed": "Das schlug fehl: {{why}}.",
     "step_failed": "{{step}} schlug fehl: {{why}}.",
+    "was_cut": "Etwas darin war zu lang, um ganz aufbewahrt zu werden.",
+    "text_missing": "Der Text der Nachricht {{number}} fehlt in der Aufzeichnung.",
     "flows_one": "{{n}} Ablauf",
     "flows_many": "{{n}} Abläufen",
     "messages_one": "{{n}} Nachricht",
     "messages_many": "{{n}} Nachrichten",
+    "tools_one": "{{n}} Werkzeug",
+    "tools_many": "{{n}} Werkzeuge",
     # ---------------------------------------------------------- decisions
     "default": "den Standardfall",
     "as_value": "{{branch}}, denn {{values}}",
@@ -153,6 +162,8 @@ SENTENCES: Final[dict[str, str]] = {
     "user_said_after": "Der Benutzer sagte {{text}}, nach {{messages}}.",
     "follow_up_missed": "Die Worte passen nicht zur angebotenen Aktion, die noch offen war.",
     "follow_up_taken": "Die angebotene Aktion {{call}} wird ohne das Modell ausgeführt.",
+    "follow_up_withheld": "Eine angebotene Aktion wird ohne das Modell ausgeführt; welche, wird "
+    "nicht gezeigt.",
     "part_asked": "{{part}} gefragt: {{text}}.",
     "part_answered": "{{part}} antwortete {{text}}.",
     "model_unanswered": "Das Modell gefragt; eine Antwort ist nicht verzeichnet.",
@@ -164,6 +175,9 @@ SENTENCES: Final[dict[str, str]] = {
     "model_wants": "{{model}} will {{calls}}{{used}}.",
     "model_said_wants": "{{model}} sagte {{text}} und will {{calls}}{{used}}.",
     "model_nothing": "{{model}} sagte nichts{{used}}.",
+    "model_withheld": "{{model}} antwortete{{used}}; was es sagt oder will, wird nicht gezeigt.",
+    "model_said_withheld": "{{model}} sagte {{text}}{{used}}; ob es Aufrufe will, wird nicht "
+    "gezeigt.",
     "tokens": "{{sent}} + {{got}} Token",
     "run_limit": "Der Lauf endete{{after}}, da die Höchstzahl der Durchgänge erreicht war; die "
     "Aufrufe, die das Modell noch wollte, wurden nicht gemacht. Die Antwort ist {{text}}.",
@@ -186,10 +200,12 @@ SENTENCES: Final[dict[str, str]] = {
     "as_before_system-prompt": "Systemtext wie zuvor.",
     "as_before_messages": "Nachrichten wie zuvor.",
     "as_before_tools": "Werkzeuge wie zuvor.",
+    "slot_withheld": "Zusammengestellt: {{slots}}; der Inhalt wird nicht gezeigt.",
     "handed_as_before": "Was das Modell erhält, bleibt, wie es ist.",
     "run_cancelled": "Der Lauf von {{flow}} wurde abgebrochen: {{why}}.",
     "run_failed": "Der Lauf von {{flow}} schlug fehl: {{why}}.",
     "no_instruction": "Keine Anweisung gilt.",
+    "instructions_withheld": "Welche Anweisungen gelten, wird nicht gezeigt.",
     "rule_applies": 'Anweisung "{{rule}}" gilt{{read}}.',
     "rule_fired": 'Anweisung "{{rule}}" griff{{read}}.',
     "rule_applies_raised": 'Anweisung "{{rule}}" gilt trotzdem, da sie der Sicherheit dient: '
@@ -216,10 +232,12 @@ SENTENCES: Final[dict[str, str]] = {
     "dropped_one": "{{n}} Nachricht weggelassen{{why}}.",
     "dropped_many": "{{n}} Nachrichten weggelassen{{why}}.",
     "offered": "Angeboten: {{tools}}.",
+    "offered_names": "Angeboten: {{tools}}: {{names}}.",
     "asked_person": "Einen Menschen gefragt: {{text}}.",
     "call_gave": "{{call}} ergab {{text}}{{used}}.",
     "call_failed": "{{call}} schlug fehl: {{text}}{{used}}.",
     "limit_reached": "Die Höchstzahl der Durchgänge ist erreicht, daher keine weiteren Aufrufe.",
+    "run_ended": "Der Lauf endete{{after}}. Die Antwort ist {{text}}.",
     "more_calls_one": "Und {{n}} weiterer Aufruf.",
     "more_calls_many": "Und {{n}} weitere Aufrufe.",
     "more_rules_one": "Und {{n}} weitere Regel.",
