@@ -94,7 +94,7 @@ def iso_from_milliseconds(milliseconds: float) -> str | None:
         moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
     except (ValueError, OverflowError, OSError):
         return None
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{int(milliseconds % 1000):03d}Z"
+    return f"{moment.isoformat()[:19]}.{int(milliseconds % 1000):03d}Z"
 
 
 def same_number(one: float, other: float) -> bool:

@@ -59,13 +59,15 @@ class SqliteParts:
 
     def __init__(self, read: Read, row: tuple[int, bytes | None, int, int]) -> None:
         self._read = read
+        self._begins: dict[int, int] = {}
+        """By turn that others were read up to: its first message."""
         self._key, self.doc, self.first, self.last = row
 
     def numbers(self) -> list[int]:
         return self._read(_numbers, self._key, self.first, self.last)
 
     def read(self, first: int, last: int) -> list[Part]:
-        return self._read(_parts, self._key, first, min(last, self.last))
+        return self._read(_parts, self._key, first, min(last, self.last), self._begins)
 
     def turn_of_commit(self, seq: int) -> int:
         return self._read(_turn_of_commit, self._key, seq, self.first, self.last)
@@ -86,12 +88,17 @@ def _numbers(db: sqlite3.Connection, key: int, first: int, last: int) -> list[in
     return [number for (number,) in db.execute(_NUMBERS, (key, first, last)).fetchall()]
 
 
-def _parts(db: sqlite3.Connection, key: int, first: int, last: int) -> list[Part]:
+def _parts(
+    db: sqlite3.Connection, key: int, first: int, last: int, begins: dict[int, int]
+) -> list[Part]:
     commits: dict[int, list[tuple[int, bytes]]] = {}
     for turn_no, seq, doc in db.execute(_COMMITS, (key, first, last)).fetchall():
         commits.setdefault(turn_no, []).append((seq, doc))
     messages: dict[int, list[tuple[int, bytes]]] = {}
-    begin, end = (row_id(key, _first_message(db, key, turn)) for turn in (first, last + 1))
+    for turn in (first, last + 1):
+        if turn not in begins:
+            begins[turn] = _first_message(db, key, turn)
+    begin, end = (row_id(key, begins[turn]) for turn in (first, last + 1))
     for turn_no, seq, doc in db.execute(_MESSAGES, (begin, end)).fetchall():
         messages.setdefault(turn_no, []).append((seq, doc))
     numbers = sorted({*commits, *messages})

@@ -197,8 +197,12 @@ def _trim(row: list[Any]) -> None:
 # ------------------------------------------------------------------ reading
 
 
-def read_block(data: bytes, messages: Mapping[int, Message] | None = None) -> Block:
+def read_block(
+    data: bytes, messages: Mapping[int, Message] | None = None, longest: int | None = None
+) -> Block:
     """The commits in a row, of this version or an earlier one.
+
+    Of long texts that are put back `longest` characters are enough for who asks; more may come.
 
     With `messages` those texts that stand there are put back; without, the commits are tagged as
     `shorten` does, and `put_back` does it. Raises `CallerError` for what is no such row.
@@ -206,7 +210,7 @@ def read_block(data: bytes, messages: Mapping[int, Message] | None = None) -> Bl
     if not data.startswith(b"["):
         commit = decode(data)
         return Block([put_back(commit, messages) if messages is not None else commit], (), 1)
-    filled = _filled(data, messages)
+    filled = _filled(data, messages, longest)
     try:
         whole = _read(data if filled is None else filled)
     except ValueError as error:
@@ -239,7 +243,9 @@ def _checked(whole: BlockRow) -> BlockRow:
     return whole
 
 
-def _filled(data: bytes, messages: Mapping[int, Message] | None) -> bytes | None:
+def _filled(
+    data: bytes, messages: Mapping[int, Message] | None, longest: int | None
+) -> bytes | None:
     """The JSON with the texts in place of the pointers; None where that takes a closer look.
 
     In JSON no text can hold a quote that is not escaped, so what looks like a pointer is an object.
@@ -260,6 +266,8 @@ def _filled(data: bytes, messages: Mapping[int, Message] | None) -> bytes | None
         if message is None or len(message.text) < end:
             missing = True
             return b"null"
+        if longest is not None and end - start > longest:
+            end = start + longest
         texts[match[0]] = found = dumps(message.text[start:end])
         return found
 

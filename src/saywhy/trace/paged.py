@@ -40,8 +40,12 @@ class PagedTrace(Trace):
     def __init__(self, pages: Pages, charts: Charts, writers: Writers) -> None:
         super().__init__((), charts)
         self._pages = pages
+        self._writers = writers
         self._writes = PagedWrites(pages, writers)
         self._all: Trace | None = None
+
+    def for_a_story(self) -> Trace:
+        return PagedTrace(self._pages.for_a_story(), self.charts, self._writers)
 
     @property
     def whole(self) -> Trace:
@@ -146,6 +150,8 @@ class PagedTrace(Trace):
         return [self._shown_in(page, page.messages[seq]) for seq in sorted(page.messages)]
 
     def _shown_in(self, page: Page, message: Message) -> Message:
+        if page.is_plain and not message.pii and _said_in(page, message):
+            return message
         received = None
         if message.role == "user":
             key: Key = ("input", str(message.seq))
@@ -229,6 +235,11 @@ class PagedTrace(Trace):
 
     def timeline(self, of: Key | str) -> Any:
         return self.whole.timeline(of)
+
+
+def _said_in(page: Page, message: Message) -> bool:
+    """Whether all that a message says was said by the steps of its own turn."""
+    return page.by_seq.keys() >= {span.commit for span in message.spans}
 
 
 def _named(pages: Iterator[Page], name: str) -> list[Key]:

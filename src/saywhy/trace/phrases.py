@@ -54,7 +54,7 @@ class Wording:
 
     def __call__(self, phrase: str, **values: Any) -> str:
         """The sentence with its values."""
-        return self._texts[phrase].format(**values)
+        return self._texts[phrase] % values
 
     def has(self, phrase: str) -> bool:
         """Whether there is a sentence of this id."""
@@ -106,14 +106,17 @@ def holes_in(text: str) -> frozenset[str]:
 
 
 def _format(phrase: str, text: str) -> str:
-    """The sentence for `str.format`; a place for a value that is not known stays as written."""
+    """The sentence for `%`, which is the fastest way to fill it in.
+
+    A place for a value that is not known stays as written.
+    """
     known = holes_in(en.SENTENCES[phrase])
     parts = _HOLE.split(text)
     for at, part in enumerate(parts):
-        plain = part.replace("{", "{{").replace("}", "}}")
         if at % 2:
-            plain = f"{{{part}}}" if part in known else f"{{{{{{{{{part}}}}}}}}}"
-        parts[at] = plain
+            parts[at] = f"%({part})s" if part in known else f"{{{{{part}}}}}"
+        else:
+            parts[at] = part.replace("%", "%%")
     return "".join(parts)
 
 

@@ -199,6 +199,11 @@ class Trace:
         """Number of the newest commit, 0 for an empty trace."""
         return self._order[-1] if self._order else 0
 
+    def for_a_story(self) -> Trace:
+        """The same for who tells all of it: what was passed need not be kept, and of the values
+        in commits not more than a sentence shows."""
+        return self
+
     @property
     def turns(self) -> Sequence[int]:
         """Numbers of the turns that left a commit or a message, in order."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final
 
 from saywhy.chart.commit import Commit, Condition, Decision
@@ -24,6 +25,7 @@ from saywhy.values import (
 )
 
 LONGEST_TEXT: Final = 80
+_BREAK, _BROKEN = "\n", "⏎"
 LONGEST_VALUE: Final = 80
 MOST_NAMES: Final = 4
 
@@ -66,14 +68,13 @@ def quoted(text: str, longest: int = LONGEST_TEXT) -> str:
     """
     if text[:1] == "[" and (text == MARK or (text.startswith(CUT) and text.endswith("]"))):
         return text
-    line = text.replace("\n", "⏎")
-    if len(line) <= longest:
-        return f'"{line}"'
+    if len(text) <= longest:
+        return f'"{text.replace(_BREAK, _BROKEN)}"'
     end = longest - 3
-    begun = line.rfind(MARK, max(end - len(MARK) + 1, 0), end + len(MARK) - 1)
+    begun = text.rfind(MARK, max(end - len(MARK) + 1, 0), end + len(MARK) - 1)
     if 0 <= begun < end < begun + len(MARK):
         end = begun + len(MARK)
-    return f'"{line[:end]}..."'
+    return f'"{text[:end].replace(_BREAK, _BROKEN)}..."'
 
 
 def is_withheld(value: Any) -> bool:
@@ -146,6 +147,7 @@ def _joined(start: str, items: list[tuple[str, Any]], end: str, budget: int) -> 
 # ------------------------------------------------------------------ variables
 
 
+@lru_cache(maxsize=1024)
 def name_of(key: Key) -> str:
     """A key as an author writes it: `fee.total`, `items[0]`, `cargo.plan`, `userInput`."""
     scope, *path = key
@@ -187,7 +189,12 @@ def step_of_flow(commit: Commit, node: Node | None) -> str:
 
 def source_text(source: Any) -> str:
     """What an author wrote, short enough to quote: without the braces of a lone expression."""
-    text = " ".join(str(source).split())
+    return _source_text(str(source))
+
+
+@lru_cache(maxsize=1024)
+def _source_text(source: str) -> str:
+    text = " ".join(source.split())
     if text.startswith("{{") and text.endswith("}}") and text.count("{{") == 1:
         text = text[2:-2].strip()
     return f"`{text}`" if len(text) <= LONGEST_TEXT else f"`{text[: LONGEST_TEXT - 3]}...`"

@@ -187,4 +187,11 @@ def own_texts(value: Any, seq: int) -> list[str]:
         return []
     if len(tree) == 2 and isinstance(tree[0], str):
         return [tree[0]] if tree[1] == seq else []
-    return [text for piece in tree for text in own_texts(piece, seq)]
+    texts: list[str] = []
+    for piece in tree:
+        if type(piece) is list and len(piece) == 2 and type(piece[0]) is str:
+            if piece[1] == seq:  # nearly every one: so it is not left to the next call
+                texts.append(piece[0])
+        else:
+            texts += own_texts(piece, seq)
+    return texts

@@ -27,9 +27,9 @@ def folded(items: list[Item], say: Wording) -> list[Item]:
                 step.steps = folded(step.steps, say)
     if len(items) < FEWEST_REPEATS:
         return items
-    shapes = _shapes(items)
-    if len(set(shapes)) > len(shapes) - FEWEST_REPEATS + 1:
+    if len({item.shape for item in items}) > len(items) - FEWEST_REPEATS + 1:
         return items  # too many are different
+    shapes = _shapes(items)
     told: list[Item] = []
     i = 0
     while i < len(items):
@@ -77,6 +77,7 @@ def _fold(items: Sequence[Item], length: int, times: int, say: Wording) -> Item:
     return Item(
         say(phrase, steps=length, times=often),
         items[0].commit,
+        began=items[0].began,
         weight=max(item.weight for item in items),
         number=say("to", first=items[0].number, last=items[-1].number),
     )

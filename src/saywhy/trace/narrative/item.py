@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+import msgspec
 
 DETAIL: Final = 0
 """How the words of a model's request came about, piece by piece."""
@@ -15,8 +16,7 @@ WORDS: Final = 3
 """What the user said."""
 
 
-@dataclass(slots=True)
-class Item:
+class Item(msgspec.Struct):
     """One told step with the steps of the flow it called, or the note that stands for many."""
 
     text: str
@@ -31,14 +31,10 @@ class Item:
     number: str = ""
     began: int = 0
     """The commit that took the number."""
-    steps: list[Item] = field(default_factory=list["Item"])
-
-    def __post_init__(self) -> None:
-        self.began = self.began or self.commit
+    steps: list[Item] = []
 
 
-@dataclass(frozen=True, slots=True)
-class TurnStory:
+class TurnStory(msgspec.Struct, frozen=True):
     """What happened in one turn."""
 
     turn: int

@@ -14,20 +14,20 @@ from saywhy.chart.commit import Commit
 from saywhy.trace.masking.redact import CUT, CUT_TAG
 from saywhy.trace.masking.rewrite import Rewriter
 from saywhy.trace.phrases import Wording
-from saywhy.trace.trace import Trace, Turn
+from saywhy.trace.trace import Turn
 
 _MESSAGE: Final = re.compile(re.escape(CUT) + r"message (\d+) ")
 """What `shorten` leaves where a text stood in a message that is not there."""
 
 
-def of_turn(trace: Trace, told: Turn, say: Wording) -> Iterator[str]:
-    """What a record that was begun late, or was cut, does not tell of a turn."""
+def of_turn(told: Turn, begins: int, say: Wording) -> Iterator[str]:
+    """What a record that begins with a commit `begins`, or was cut, does not tell of a turn."""
     commits = told.commits
     if not commits:
         yield say("no_steps")
         return
     first = commits[0].seq
-    if first > 1 and first == trace.first:
+    if first > 1 and first == begins:
         yield say("begins_later", commit=first, turn=told.number)
     said = [span.commit for message in told.messages for span in message.spans[-1:]]
     if said and max(said) > commits[-1].seq:

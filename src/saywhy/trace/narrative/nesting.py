@@ -93,6 +93,9 @@ class _Branch:
             self._list, self._begins = item.steps, False
             return
         levels = self._levels
+        if levels and levels[-1][0] == depth:
+            levels[-1][1].append(item)
+            return
         while levels and levels[-1][0] > depth:
             levels.pop()
         if not levels:
@@ -122,7 +125,8 @@ class Nesting:
         self._say = say
         self._of = branches
         self.top: list[Item] = []
-        self._branches: dict[int, _Branch] = {0: _Branch(self.top)}
+        self._main = _Branch(self.top)
+        self._branches: dict[int, _Branch] = {0: self._main}
         self._forks: dict[int, list[Item]] = {}
         """By step that began branches: the list that they are told in."""
         self._out: dict[tuple[int, str], tuple[Item, Commit]] = {}
@@ -141,28 +145,28 @@ class Nesting:
         text = sentence_of(self._trace, commit, self._say)
         if text and not text.isprintable():
             text = _UNSEEN.sub(" ", text)
-        key = (commit.frame, commit.node)
-        held = self._out.get(key) if self._out else None
+        held = self._out.get((commit.frame, commit.node)) if self._out else None
         if held is not None and commit.phase != "closed":
             if text:
-                self._settle(key, held[0], commit, text)
+                self._settle(held[0], commit, text)
         elif text:
             item = _item(commit, text)
-            self._branch(commit).put(item, commit.depth)
-            if is_out(commit):
-                self._out[key] = (item, commit)
+            branch = self._branch(commit) if commit.depth else self._main
+            branch.put(item, commit.depth)
+            if commit.asked is not None and is_out(commit):
+                self._out[commit.frame, commit.node] = (item, commit)
         if commit.to == "fork":
             branch = self._branch(commit)
             self._forks[commit.seq] = branch.beneath if text else branch.beside
 
-    def _settle(self, key: tuple[int, str], item: Item, commit: Commit, text: str) -> None:
+    def _settle(self, item: Item, commit: Commit, text: str) -> None:
         """Tell what came of a call in the place that it holds."""
         item.text, item.commit, item.shape = text, commit.seq, _shape(commit)
         item.weight = max(item.weight, _weight(commit))
         if is_out(commit):
-            self._out[key] = (item, commit)
+            self._out[commit.frame, commit.node] = (item, commit)
         else:
-            del self._out[key]
+            del self._out[commit.frame, commit.node]
 
     def _branch(self, commit: Commit) -> _Branch:
         began = self._of.of(commit)
@@ -183,7 +187,9 @@ class Nesting:
 
 
 def _item(commit: Commit, text: str) -> Item:
-    return Item(text, commit.seq, commit.flow, commit.node, _weight(commit), _shape(commit))
+    seq = commit.seq
+    weight, shape = _weight(commit), _shape(commit)
+    return Item(text, seq, commit.flow, commit.node, weight, shape, "", seq)
 
 
 def _shape(commit: Commit) -> tuple[Any, ...]:

@@ -58,12 +58,12 @@ def sentence_of(trace: Trace, commit: Commit, say: Wording = ENGLISH) -> str:
 def _told(trace: Trace, commit: Commit, say: Wording) -> str:
     if commit.flow == ROUTING:
         return corrected.routed(commit, say) or _routing(trace, commit, say)
-    special = corrected.told(trace, commit, say)
-    if special or commit.flow == CORRECTING:
-        return _warned(special, commit, say)
-    of_agent = agents.told(trace, commit, say)
-    if of_agent is not None:
-        return _warned(of_agent, commit, say)
+    if commit.flow == CORRECTING or corrected.kept_in(commit):
+        return _warned(corrected.told(trace, commit, say), commit, say)
+    if not commit.kind.isupper():
+        of_agent = agents.told(trace, commit, say)
+        if of_agent is not None:
+            return _warned(of_agent, commit, say)
     if commit.phase == "closed":
         return _ended(commit, say)
     tell = _KINDS.get(commit.kind, _other)
@@ -425,7 +425,9 @@ def _reply(commit: Commit) -> bool:
 
 
 def _writes(ops: list[Op], say: Wording) -> str:
-    texts = ", ".join(_write(op, say) for op in ops[:MOST_WRITES])
+    if len(ops) == 1:
+        return _write(ops[0], say)
+    texts = ", ".join([_write(op, say) for op in ops[:MOST_WRITES]])
     more = len(ops) - MOST_WRITES
     return say("and_more", first=texts, n=more) if more > 0 else texts
 

@@ -62,6 +62,8 @@ def narrative(
     write = writer(format, trace, say)
     if turn is not None:
         _must_be_there(trace, turn)
+    if budget is None and most is None and turn is None:
+        return "".join(stream(trace, format=format, language=language, messages=messages))
     if budget is None and most is None:
         return "".join(pieces(write, tell(trace, turn, say=say)))
     numbers = trace.turns if turn is None else (turn,)
@@ -92,7 +94,7 @@ def stream(
 
     It takes the memory of a few turns where the trace is that of a stored conversation.
     """
-    say = wording(language, messages)
+    say, trace = wording(language, messages), trace.for_a_story()
     return pieces(writer(format, trace, say), tell(trace, say=say))
 
 
@@ -104,7 +106,7 @@ def tell(
     newest_first: bool = False,
 ) -> Iterator[TurnStory]:
     """The story of one turn, or of each turn in order or from the newest, as data."""
-    branches = Branches(trace)
+    branches, begins = Branches(trace), trace.first
     numbers: Iterable[int] = (turn,) if turn is not None else trace.turns
     if turn is None and newest_first:
         numbers = reversed(trace.turns)
@@ -114,7 +116,7 @@ def tell(
         said = told.messages
         replies = tuple(message.text for message in said if message.role == "assistant")
         at = told.commits[0].at if told.commits else said[0].at if said else 0.0
-        lacks = tuple(missing.of_turn(trace, told, say))
+        lacks = tuple(missing.of_turn(told, begins, say))
         yield TurnStory(number, at, folded(items, say), replies, lacks)
 
 

@@ -1,0 +1,91 @@
+"""Promise: the story of a stored conversation, told from parts of it, is that of its whole record.
+
+Who tells all of it reads long texts only as far as a sentence shows them; nobody can tell.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saywhy import Agent, Engine, LLMInstruction, SqliteStore, define_tool
+from saywhy.models.scripted import ScriptedModel
+from saywhy.trace.narrative.formats import Format
+from saywhy.trace.narrative.story import narrative, stream
+from saywhy.trace.paged import PagedTrace
+from saywhy.trace.pages import MAX_PASSED, MAX_TOLD
+from saywhy.trace.trace import Trace
+
+LONG = "All of this was said in one message. " * 40
+STEPS: list[dict[str, Any]] = [
+    {"id": "ask", "type": "SAY-GET", "variable": "note", "value": "And then?"},
+    {"id": "set", "type": "SET", "variable": "kept", "value": "({ note, n: [1, note] })"},
+    {"id": "half", "type": "SET", "variable": "half", "value": "note.slice(0, 400)"},
+    {
+        "id": "long",
+        "type": "SWITCH",
+        "variable": "half",
+        "branches": {
+            "short": {"id": "a", "type": "SAY", "value": "Short."},
+            "default": {"id": "b", "type": "SAY", "value": "{{note}}"},
+        },
+    },
+]
+AGENT: list[dict[str, Any]] = [
+    {"id": "agent", "type": "AGENT", "agent": "d", "value": "{{note}}", "variable": "told"},
+    {"id": "say", "type": "SAY", "value": "{{told}}"},
+]
+
+
+def helper() -> Agent:
+    """An agent whose tool gives a little, and whose rule adds much that its reply repeats."""
+    rule = LLMInstruction("all", text=LONG)
+
+    def look(given: dict[str, Any]) -> str:
+        return "it is there"
+
+    tool = define_tool("look", "Looks.", {}, look, instructions=[rule])
+    wants = {"tool_calls": [{"name": "look", "arguments": {}}]}
+    answer = {"reply": f"it is there\n\n[INSTRUCTION] {LONG}"}
+    return Agent(ScriptedModel([wants, answer] * 20), name="d", tools=[tool])
+
+
+async def talked(folder: Path, turns: int, steps: list[dict[str, Any]]) -> Trace:
+    """A stored conversation with long words, in which each second one starts the flow again."""
+    about = {"name": "Talk", "version": "1", "primary": True, "prompt": "talk"}
+    flow = {"id": "talk", "description": "Talks", "steps": steps, **about}
+    store, quiet = SqliteStore(folder / "s.db"), {"enabled": False}
+    engine = Engine(flows=[flow], agents=[helper()], store=store, guidance=quiet)
+    async with engine:
+        for number in range(turns):
+            await engine.take_turn("c", f"{number} {LONG}" if number % 2 else "talk")
+        return await engine.trace("c")
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+async def test_from_parts_or_whole(form: Format, tmp_path: Path) -> None:
+    """Line for line, with agents and rules, and for more turns than are kept at a time."""
+    trace = await talked(tmp_path, 2 * MAX_PASSED + 4, [*STEPS, *AGENT])
+    assert isinstance(trace, PagedTrace)
+    whole = "".join(stream(trace.whole, format=form))
+    assert "".join(stream(trace, format=form)) == whole
+    assert narrative(trace, format=form, most=None) == whole
+    assert 'look() gave \\"it is there\\".' in whole or 'look() gave "it is there".' in whole
+
+
+async def test_long_texts_are_read_as_far_as_they_are_shown(tmp_path: Path) -> None:
+    """In the values of commits; messages are whole, and so is the trace it was asked of."""
+    trace = await talked(tmp_path, 2 * MAX_PASSED + 4, STEPS)
+    said = f"1 {LONG}".strip()
+
+    def value(record: Trace) -> Any:
+        steps = record.turn(2).commits
+        return next(one for one in steps if one.phase == "answered").ops[0].value
+
+    told = trace.for_a_story()
+    assert value(told) == said[:MAX_TOLD]
+    assert told.messages(2)[0].text.strip() == said
+    assert value(trace) == said
+    assert Trace(trace, trace.charts).for_a_story().last == trace.last
