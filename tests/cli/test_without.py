@@ -65,19 +65,19 @@ def test_agents_that_are_missing(talked: Path) -> None:
 
 def test_as_data(talked: Path) -> None:
     """`--json` gives the same for programs."""
-    args = ("why", "--without", "tool_result:9", *AGENTS, *MODEL, "--json")
+    args = ("why", "--without", "tool_result:7", *AGENTS, *MODEL, "--json")
     code, told = saywhy(talked, *args)
     data = json.loads(told)
     assert code == 0
-    assert data["without"] == "tool_result:9"
+    assert data["without"] == "tool_result:7"
 
 
 def test_nothing_is_claimed_of_what_was_not_run(talked: Path) -> None:
     """Where the turn could not be run again nobody says that a piece played no part in it."""
-    code, told = saywhy(talked, "why", "--without", "tool_result:9")
+    code, told = saywhy(talked, "why", "--without", "tool_result:7")
     assert code == 0
     first, gap, *_ = told.splitlines()[-2:]
-    assert first == "without tool_result:9, turn 2: it cannot be told for sure"
+    assert first == "without tool_result:7, turn 2: it cannot be told for sure"
     assert gap.endswith(
         "of desk is needed and is not here: a store keeps flows, agents are handed over"
     )

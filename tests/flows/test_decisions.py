@@ -84,7 +84,7 @@ async def test_nobody_knows() -> None:
     assert len(till.charges) == 1
     (open_one,) = session.unknown
     assert open_one == {
-        "id": "c1:2:9", "kind": "settle", "tool": "pay", "args": {"n": "5"}, "since": NOW + 5000,
+        "id": "c1:2:8", "kind": "settle", "tool": "pay", "args": {"n": "5"}, "since": NOW + 5000,
         "turn": 2, "seq": open_one["seq"], "flow": "Main",
         "error": "Tool execution timeout after 5000ms - pay",
     }  # fmt: skip
@@ -115,7 +115,7 @@ async def test_settled_as_not_done() -> None:
     engine, session = await paid(till)
     session = await engine.settle(session, not_done=True)
     assert session.response == "paid 2\n\nmore?"
-    assert till.charges == [("5", "c1:2:9"), ("5", "c1:2:9")]
+    assert till.charges == [("5", "c1:2:8"), ("5", "c1:2:8")]
 
 
 async def test_settled_twice_over() -> None:
@@ -132,7 +132,7 @@ async def test_settled_twice_over() -> None:
 
 
 STEPS: list[tuple[dict[str, Any], str]] = [
-    ({"onUnknown": say("{{r.tool}} {{r.key}} {{r.unknown}}")}, "pay c1:2:9 true"),
+    ({"onUnknown": say("{{r.tool}} {{r.key}} {{r.unknown}}")}, "pay c1:2:8 true"),
     ({"onUnknown": [say("a {{r.tool}}"), say("b")]}, "a pay\n\nb"),
     ({"onFail": say("sorry: {{r}}")}, "sorry: Tool execution timeout after 5000ms - pay"),
     ({"onUnknown": say("one"), "onFail": say("two")}, "one"),
@@ -185,8 +185,8 @@ async def test_what_the_tool_finds_out(
     _, session = await paid(till, tool=RECONCILE, **step)
     assert session.response is not None
     assert session.response.startswith(said)
-    assert till.asked == [("5", "c1:2:9")]
-    assert till.charges == [("5", "c1:2:9")] * charges
+    assert till.asked == [("5", "c1:2:8")]
+    assert till.charges == [("5", "c1:2:8")] * charges
 
 
 async def test_not_done_is_believed_a_few_times() -> None:

@@ -40,7 +40,7 @@ async def test_the_ways_of_a_message() -> None:
     """Start, answer, command, interruption, host's start: each leaves its steps."""
     engine = engine_of(ALPHA, BETA)
     session = await talk(engine, "Alpha")
-    assert routed(session) == ["receive", "intent", "open"]
+    assert routed(session) == ["receive", "intent"]
     helped = await talk(engine, "help", session=session)
     assert routed(helped) == ["receive", "command"]
     switched = await talk(engine, "beta", session=session)

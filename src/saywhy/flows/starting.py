@@ -46,7 +46,10 @@ class Starter(msgspec.Struct, frozen=True, eq=False):
         if found is None:
             return self._found(scope, None)
         scope.decision = named(found.flow, found.how)
-        return self._found(scope, found.flow)
+        outcome = self._found(scope, found.flow)
+        if type(outcome) is Goto and outcome.to == "open":
+            return self.open_flow(node, scope)  # in the same step: nothing is left to find out
+        return outcome
 
     def _picked(self, scope: Scope, choice: choosing.Choice, number: int) -> Outcome:
         """The user said which of two flows is meant; it starts with the words that fitted both."""
@@ -64,7 +67,12 @@ class Starter(msgspec.Struct, frozen=True, eq=False):
         )
 
     def after_intent(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
-        """What the model says. Raises `ModelFailed` where it says nothing that can be read."""
+        """What the model says; or the flow that was opened at once rests or has ended.
+
+        Raises `ModelFailed` where the model says nothing that can be read.
+        """
+        if scope.asked is None or scope.asked.kind != "model":
+            return self.after_start(node, scope, answer)
         text = words(scope)
         choice = finding.chosen(self.world, answer)
         scope.decision = detection.decision_of(choice)

@@ -76,7 +76,7 @@ def routing_language(world: World) -> Language:
     router, starter, corrector = Router(world), Starter(world), Corrector(world)
     return Language(
         {
-            "receive": Step(router.receive),
+            "receive": Step(router.receive, router.after_flow),
             "command": Step(router.command, router.after_command),
             "switch": Step(router.switch, router.after_flow),
             "correction": Step(corrector.correction, corrector.after_correction),
@@ -135,7 +135,11 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         if not frames:
             offers.withdraw(scope)
             return Goto("intent")
-        return Goto(self._first(scope, text))
+        to = self._first(scope, text)
+        if to == "resume" and outside.waiting_record(_flow(scope), scope) is None:
+            # What most words are, an answer, is handed on at once: a step of its own has a price.
+            return _answered_by(text)
+        return Goto(to)
 
     def _first(self, scope: Scope, text: str) -> str:
         """Where words go that are said to a flow: past what is decided without a look at them."""
@@ -271,7 +275,7 @@ class Router(msgspec.Struct, frozen=True, eq=False):
                 return self._take(scope, {**named, "how": "expired", "at": scope.now})
             outside.tell_waiting(self.world, scope, record)
             return Return()
-        return Need("flow", "answer", {"text": words(scope)}, "repeatable")
+        return _answered_by(words(scope))
 
     def after_flow(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
         """The flows rest, ended, or handed the words back by DISPATCH."""
@@ -320,6 +324,11 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         forget(scope, QUEUE, TENTATIVE, offers.OFFER, choosing.CHOICE)
         arguments = dict(wanted.get("arguments") or {})
         return opened(scope, chart, arguments, "host-start", end=bool(_flow(scope).frames))
+
+
+def _answered_by(text: str) -> Need:
+    """The words go to the flow that waits for them."""
+    return Need("flow", "answer", {"text": text}, "repeatable")
 
 
 def _flow(scope: Scope) -> Cursor:

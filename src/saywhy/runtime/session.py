@@ -30,8 +30,9 @@ from saywhy.values import FrozenDict, dumps, freeze, same, seal_fields, thaw
 
 KEPT_MESSAGES: Final = 20
 """Newest messages that stand in the session itself; all stand in the store."""
-KEPT_COMMITS: Final = 2000
-"""Newest commits that a session without a store keeps, for `why`."""
+KEPT_COMMITS: Final = 2048
+"""Newest commits that a session without a store keeps, for `why`: two turns at the usual limit of
+steps, with what closes them."""
 KEPT_IN_MEMORY: Final = 500
 """Newest messages that a session without a store keeps, for `why`."""
 

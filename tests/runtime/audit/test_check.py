@@ -42,7 +42,7 @@ TOUCHED: dict[str, tuple[list[str], str]] = {
     "commits exchanged": (
         [
             f"""UPDATE "commit" SET doc = (SELECT doc FROM "commit"
-            WHERE id = ({SECOND} << 32) + 5) WHERE id = {ROWS}"""
+            WHERE id = ({SECOND} << 32) + 4) WHERE id = {ROWS}"""
         ],
         'conversation "s1", turn 1: a message or a commit was changed',
     ),

@@ -106,4 +106,4 @@ def test_parts_of_requests_are_there_once() -> None:
     assert len({part.hash for part in parts}) == len(parts) == 9
     assert [part.domain for part in parts].count("tool") == 2
     assert all(PIN.encode() not in part.doc for part in parts)
-    assert {part.run for part in parts} == {"s1/3/14"}
+    assert {part.run for part in parts} == {"s1/3/13"}

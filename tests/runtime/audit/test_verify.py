@@ -52,7 +52,7 @@ CASES: dict[str, tuple[Callable[[Lines], Lines], Callable[[Lines], int], str]] =
     "a flipped byte in a commit": (
         lambda lines: replaced(lines, at(lines, "commit", 1), b"routing", b"rOuting"),
         lambda lines: at(lines, "commit", 1) + 1,
-        "the row of commits from 5 is not what was recorded",
+        "the row of commits from 4 is not what was recorded",
     ),
     "an edited reply": (
         lambda lines: replaced(lines, at(lines, "message", 1), b"Which order?", b"Which other?"),

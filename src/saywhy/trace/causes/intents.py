@@ -174,6 +174,7 @@ def _must_know(trace: Trace, flow: str, flows: Sequence[str]) -> None:
 
 _INSTEAD: Final = {
     "command": "the words are a command",
+    "receive": "the words answer the open question",
     "resume": "the words answer the open question",
     "start": "the host started one",
     "correction": "the words correct an earlier answer",

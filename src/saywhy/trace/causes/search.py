@@ -374,7 +374,10 @@ class Search(Graph):
             target = node.spec.get("value") or node.spec.get("name") if node is not None else None
             if isinstance(target, str) and "{{" in target:
                 self.reads(cause, named(target, opener), opener)
-            self.control(cause, opener)
+            if opener.flow == ROUTING and opener.decision is not None:
+                self.decision(cause, opener)  # chosen and opened in one step
+            else:
+                self.control(cause, opener)
 
         return self.add(
             Effect(effect, "caller"),
