@@ -31,7 +31,9 @@ def is_clean(commit: Commit, names: SensitiveNames, limit: int) -> bool:
         key = op.key
         if (len(key) != 2 or key[1] not in harmless) and _is_named(key, names):
             return False
-    if commit.decision is not None and not _conditions(commit.decision.conditions, names, limit):
+    decision = commit.decision
+    conditions = decision.conditions if decision is not None else ()
+    if conditions and not _conditions(conditions, names, limit):
         return False
     asked, answered = commit.asked, commit.answered
     if asked is not None and asked.args and _left(asked.args, names, limit) < 0:
@@ -49,7 +51,10 @@ def is_clean(commit: Commit, names: SensitiveNames, limit: int) -> bool:
         for value in (call.args, call.value, call.after):
             if _left(value, names, limit) < 0:
                 return False
-    return not commit.facts or _left(commit.facts, names, limit) >= 0
+    facts = commit.facts
+    if not facts or (len(facts) == 1 and type(facts.get("message")) is int):
+        return True  # half of all steps tell which message they take in, and no more
+    return _left(facts, names, limit) >= 0
 
 
 def _conditions(conditions: tuple[Condition, ...], names: SensitiveNames, limit: int) -> bool:
