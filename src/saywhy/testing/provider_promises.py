@@ -38,6 +38,8 @@ MOMENTS: Final = 5
 """And at so many moments of the time that an answer takes."""
 GRACE_SECONDS: Final = 1.0
 """So long may what was cancelled take to close its connections."""
+REST_SECONDS: Final = 0.1
+"""A probe that sees the same for so long sees a server that has noticed that an ask is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,17 @@ class ProviderBench:
         """What the probe sees; None where there is no probe."""
         seen = self.probe() if self.probe else None
         return copy.deepcopy(await seen if inspect.isawaitable(seen) else seen)
+
+    async def at_rest(self) -> Any:
+        """What the probe sees once that no longer changes, or after a while of changing."""
+        began = since = time.monotonic()
+        seen = await self.look()
+        while self.probe and time.monotonic() < min(since + REST_SECONDS, began + GRACE_SECONDS):
+            await asyncio.sleep(0.005)
+            now = await self.look()
+            if now != seen:
+                seen, since = now, time.monotonic()
+        return seen
 
 
 ProviderCheck: TypeAlias = Callable[[ProviderBench], Awaitable[None]]
@@ -247,7 +260,7 @@ async def lets_go_when_cancelled(bench: ProviderBench) -> None:
         began = time.monotonic()
         await _pieces(provider, ask)  # what it opens once and keeps is open from now on
         took = time.monotonic() - began
-        seen = await bench.look()
+        seen = await bench.at_rest()
         tasks = asyncio.all_tasks()
         for rounds in range(ROUNDS):
             await _cancelled(provider, ask, f"after {rounds} rounds of the loop", rounds, 0.0)
@@ -302,7 +315,7 @@ async def lets_go_of_a_stream_that_is_left(bench: ProviderBench) -> None:
     ask = replace(bench.asks[0][0], stream=True)
     async with bench.provider() as provider:
         await _pieces(provider, ask)
-        seen, tasks = await bench.look(), asyncio.all_tasks()
+        seen, tasks = await bench.at_rest(), asyncio.all_tasks()
         async with aclosing(pieces_of(provider, ask)) as pieces:
             with suppress(StopAsyncIteration):
                 await anext(pieces)
