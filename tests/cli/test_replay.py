@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from saywhy import SqliteStore
+from saywhy import Agent, ScriptedModel, SqliteStore
 from saywhy.cli.main import main
-from tests.runtime.replay.conftest import PAYING, Outside, engine_of, say
+from tests.runtime.replay.conftest import PAYING, Outside, engine_of, flow_of, say
 
 CHANGED = {**PAYING, "steps": [*PAYING["steps"][:3], say("tell", "It costs {{fee.value}}.")]}
 
@@ -154,3 +154,39 @@ def test_nothing_to_run_again(
     asyncio.run(begun())
     assert main(["replay"]) == 2
     assert "there is no conversation in this store" in capsys.readouterr().err
+
+
+def test_a_model_for_what_other_flows_ask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is asked where a request is another one; it needs --flows, and a name that there is."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "answers.json").write_text('[{"reply": "9"}]', encoding="utf-8")
+    (tmp_path / "crew.py").write_text(
+        "from saywhy import Agent, ScriptedModel\n"
+        'agents = [Agent(ScriptedModel([{"reply": "18"}]), name="clerk")]\n',
+        encoding="utf-8",
+    )
+    step = {"id": "help", "type": "AGENT", "agent": "clerk", "variable": "told"}
+    was = flow_of({**step, "value": "{{2 * 9}}"}, say("tell", "It is {{told}}."))
+    new = flow_of({**step, "value": "{{3 * 3}}"}, say("tell", "It is {{told}}."))
+
+    async def talked() -> None:
+        clerk = Agent(ScriptedModel([{"reply": "18"}]), name="clerk")
+        store = SqliteStore(tmp_path / "saywhy.db")
+        async with engine_of(Outside(), [was], agents=[clerk], store=store) as engine:
+            await engine.take_turn("c1", "Pay")
+
+    asyncio.run(talked())
+    given = ["replay", "c1", "--agents", "crew.py:agents"]
+    assert main([*given, "--model", "scripted:answers.json"]) == 2
+    assert "add --flows FILE, or leave it out" in capsys.readouterr().err
+    others = ["--flows", flows(tmp_path / "saywhy.db", new)]
+    assert main([*given, *others, "--model", "scripted:gone.json"]) == 2
+    assert "--model scripted:gone.json" in capsys.readouterr().err
+    assert main([*given, *others, "--model", "scripted:answers.json"]) == 1
+    told = capsys.readouterr().out
+    assert "reply is  It is 9." in told
+    assert "assumed" not in told
+    assert main([*given, *others]) == 1
+    assert "assumed: model:" in capsys.readouterr().out

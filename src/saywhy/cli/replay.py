@@ -27,6 +27,14 @@ FlowsOption = Annotated[
         help="Run on the flows in this file in place of those on record; may be given again.",
     ),
 ]
+OtherModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="MODEL",
+        help="With --flows: whom to ask where a request is another one, as `chat` takes it.",
+    ),
+]
 
 
 def replay(
@@ -35,6 +43,7 @@ def replay(
         typer.Argument(metavar="SESSION", help="Which conversation; without it all of the store."),
     ] = None,
     flows: FlowsOption = None,
+    model: OtherModelOption = None,
     agents: AgentsOption = None,
     globals: GlobalsOption = None,
     limit: Annotated[
@@ -53,9 +62,13 @@ def replay(
     import asyncio
     import json
 
-    found = asyncio.run(
-        _replayed(store_to_read(store, demo=False), session, flows, agents, globals, limit)
-    )
+    if model is not None and flows is None:
+        raise CallerError(
+            "--model is asked where other flows ask something else, and there are none",
+            hint="add --flows FILE, or leave it out",
+        )
+    path = store_to_read(store, demo=False)
+    found = asyncio.run(_replayed(path, session, flows, model, agents, globals, limit))
     if as_json:
         told: Any = found[0].to_json() if session is not None else _all_json(found)
         out().line(json.dumps(told, ensure_ascii=False))
@@ -94,24 +107,27 @@ async def _replayed(
     path: Path,
     session: str | None,
     flows: list[Path] | None,
+    model: str | None,
     agents: str | None,
     globals: Path | None,
     limit: int,
 ) -> list[Replay]:
     from saywhy.cli.conversation import BEGIN, EMPTY
+    from saywhy.cli.given import load_asked
     from saywhy.flows.load import load_definitions
     from saywhy.stores.sqlite import SqliteStore
 
     found: list[Replay] = []
     for problem in load_definitions(list(flows or ())).problems:
         raise CallerError(problem.render())
+    asked = None if model is None else load_asked(model)
     engines = Engines(SqliteStore(path, read_only=True), agents, globals)
     try:
         await engines.store.open()
         async for name in _names(engines.store, session, limit):
             engine = await engines.of(name)
             given = None if flows is None else [str(file) for file in flows]
-            found.append(await engine.replay(name, flows=given))
+            found.append(await engine.replay(name, flows=given, model=asked))
     finally:
         await engines.close()
     if not found:

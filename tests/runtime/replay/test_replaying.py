@@ -11,7 +11,7 @@ from saywhy import Agent, LLMInstruction, MemoryStore, ScriptedModel, define_too
 from saywhy.errors import CallerError, DefinitionError
 from saywhy.runtime.engine import Engine
 from saywhy.runtime.session import Session
-from tests.runtime.replay.conftest import Outside, ask, engine_of, flow_of, say
+from tests.runtime.replay.conftest import PAYING, Outside, ask, call, engine_of, flow_of, say
 
 SCRIPT = [
     {"when": {"last": "Name the tax"}, "reply": "80, with tax"},
@@ -179,3 +179,49 @@ async def test_a_model_that_other_flows_ask_something_else() -> None:
     assert asked.difference.replies == ("It is 18.", "It is 9.")
     assert same.same, same.text()
     assert same.assumed == ()
+
+
+async def test_calls_of_other_flows_are_told_and_not_made() -> None:
+    """With their arguments: of the step that was there, and of one that is new."""
+    outside = Outside()
+    dearer = flow_of(*PAYING["steps"][:2], call("fee", amount="{{amount}}0"), PAYING["steps"][3])
+    more = flow_of(*PAYING["steps"][:2], call("tax", of="{{amount}}"), *PAYING["steps"][2:])
+    async with engine_of(outside, store=MemoryStore()) as engine:
+        await said(engine, "Pay", "Bob", "80")
+        outside.gone = True
+        other = await engine.replay("c1", flows=[dearer])
+        new = await engine.replay("c1", flows=[more])
+        same = await engine.replay("c1", flows=[PAYING])
+    assert other.would_call == ('would have called fee with {"amount":"800"}',)
+    assert other.assumed == ("tool_result:10",)
+    assert new.would_call == ('would have called tax with {"of":"80"}',)
+    assert '  would have called tax with {"of":"80"}; it was not made' in new.text().splitlines()
+    assert new.to_json()["wouldCall"] == list(new.would_call)
+    assert same.would_call == ()
+
+
+async def test_arguments_of_calls_that_are_told_are_masked() -> None:
+    """What a new call would be handed is shown as it would be recorded."""
+    more = flow_of(*PAYING["steps"][:2], call("tax", password="{{payee}}"), *PAYING["steps"][2:])
+    async with engine_of(Outside(), store=MemoryStore()) as engine:
+        await said(engine, "Pay", "Bob", "80")
+        found = await engine.replay("c1", flows=[more])
+    assert found.would_call == ('would have called tax with {"password":"[REDACTED]"}',)
+
+
+async def test_a_model_that_is_needed_and_not_there() -> None:
+    """The replay ends at a new request, and says that a model can be handed over."""
+    was = flow_of(ask("what", "What?"), say("tell", "Thanks."))
+    step = {"id": "help", "type": "AGENT", "agent": "clerk", "value": "{{what}}", "variable": "t"}
+    new = flow_of(was["steps"][0], step, say("tell", "It is {{t}}."))
+    clerk = Agent(ScriptedModel([{"reply": "18"}]), name="clerk")
+    async with engine_of(Outside(), [was], agents=[clerk], store=MemoryStore()) as engine:
+        await said(engine, "Pay", "a lamp")
+        alone = await engine.replay("c1", flows=[new])
+        asked = await engine.replay("c1", flows=[new], model=ScriptedModel([{"reply": "18"}]))
+    assert len(alone.would_call) == 1
+    assert alone.would_call[0].startswith("would have asked the model (")
+    assert alone.would_call[0].endswith("would be asked: --model, or model=)")
+    assert asked.would_call == ()
+    assert asked.difference is not None
+    assert asked.difference.replies == ("Thanks.", "It is 18.")

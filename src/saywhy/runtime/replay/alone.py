@@ -151,6 +151,10 @@ class AloneAgain:
         result = self.cursor.state.scopes.get(STATE, {}).get("result")
         return None if result is None else self.recorder.redactor.text(str(result))
 
+    def shown(self, need: Need) -> Any:
+        """The arguments of something asked, as they may be shown."""
+        return self.recorder.redactor.value(need.args)
+
     def request(self, need: Need, frame: Frame) -> Request:
         """What its model would be asked."""
         return Request(request_of(self.cursor, need), of_agent=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from saywhy.chart.commit import Commit
 from saywhy.chart.model import Charts, Node
@@ -10,6 +10,7 @@ from saywhy.chart.outcome import Need
 from saywhy.runtime.replay.compare import ABSENT, Differs, spec_of
 from saywhy.runtime.replay.result import Difference, shown
 
+NO_ANSWER: Final = ", and no answer is on record"
 Replies = tuple[str | None, str | None]
 
 
@@ -127,13 +128,13 @@ def would_ask(need: Need) -> str:
     asked = f" with {shown(need.args)}" if need.args is not None else ""
     match need.kind:
         case "tool":
-            return f"would have called {need.name}{asked}, and no answer is on record"
+            return f"would have called {need.name}{asked}{NO_ANSWER}"
         case "model":
-            return f"would have asked the model ({need.name}), and no answer is on record"
+            return f"would have asked the model ({need.name}){NO_ANSWER}"
         case "function":
-            return f"would have called the function {need.name}{asked}, and no answer is on record"
+            return f"would have called the function {need.name}{asked}{NO_ANSWER}"
         case kind:
-            return f"would have needed a {kind} ({need.name}), and no answer is on record"
+            return f"would have needed a {kind} ({need.name}){NO_ANSWER}"
 
 
 def _name(node: Node) -> tuple[str, str]:

@@ -203,6 +203,8 @@ async def replay(
         equal, difference = _compared(begun, comparison, turn, run, changed)
         same += equal
         if difference is not None:
+            if asks is not None and run.stopped is not None:
+                asks.stopped(run, run.stopped)
             break
     gaps += begun.masked.gaps
     if difference is not None and begun.masked.came is not None and not gaps:
@@ -210,8 +212,10 @@ async def replay(
     if gaps:
         difference = None  # what follows something masked proves nothing
     found = _result(begun, number, same, difference, gaps, comparison)
-    assumed = tuple(dict.fromkeys(asks.assumed)) if asks is not None else ()
-    return msgspec.structs.replace(found, assumed=assumed)
+    if asks is None:
+        return found
+    assumed, would_call = map(tuple, map(dict.fromkeys, (asks.assumed, asks.would_call)))
+    return msgspec.structs.replace(found, assumed=assumed, would_call=would_call)
 
 
 def _result(

@@ -6,9 +6,15 @@ else, the answer on record stands in and is named, or a model that is handed ove
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
+
+from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Frame
 from saywhy.chart.outcome import Answer, Need
 from saywhy.models.provider import Provider
+from saywhy.runtime.replay.causes import NO_ANSWER, would_ask
 from saywhy.runtime.replay.changed import Baseline
 from saywhy.runtime.replay.inert import NotOnRecord
 from saywhy.runtime.replay.request import ask_model
@@ -39,6 +45,7 @@ class OnOtherFlows(FromRecord):
         self.was = was
         self.model = model
         self.assumed: list[str] = []
+        self.would_call: list[str] = []
 
     async def answer(self, run: Running, need: Need, frame: Frame) -> Answer:
         """The answer on record, or a model's. Raises `NotOnRecord` where there is none."""
@@ -51,11 +58,29 @@ class OnOtherFlows(FromRecord):
         if not is_same and need.kind == "model" and self.model is not None:
             return await ask_model(self.model, run.request(need, frame))
         if commit is not None and not is_same:
-            if self.model is not None and run.tape.same_question(need, run.turn) is None:
-                raise NotOnRecord(need)  # its model would go on from an answer to something else
-            kind = "model" if need.kind == "model" else "tool_result"
-            self.assumed.append(f"{kind}:{commit.seq}")
+            await self._other(run, need, commit)
         return await super().answer(run, need, frame)
+
+    async def _other(self, run: Running, need: Need, commit: Commit) -> None:
+        """A step asks something else than it asked: the answer on record is assumed."""
+        if self.model is not None and run.tape.same_question(need, run.turn) is None:
+            raise NotOnRecord(need)  # its model would go on from an answer to something else
+        if need.kind != "model":
+            self.would_call.append(would_call(need, run.shown(need)))
+        kind = "model" if need.kind == "model" else "tool_result"
+        self.assumed.append(f"{kind}:{commit.seq}")
+
+    def stopped(self, run: Running, need: Need) -> None:
+        """A turn went no further: something is needed that the record does not have."""
+        told = would_call(need, run.shown(need))
+        if need.kind == "model" and self.model is None:
+            told += " (a model that is handed over would be asked: --model, or model=)"
+        self.would_call.append(told)
+
+
+def would_call(need: Need, args: Any) -> str:
+    """What would be called, with arguments as they may be shown."""
+    return would_ask(msgspec.structs.replace(need, args=args)).removesuffix(NO_ANSWER)
 
 
 def asked(run: Running, need: Need, frame: Frame) -> bytes:

@@ -72,6 +72,8 @@ class Replay(msgspec.Struct, frozen=True):
     assumed: tuple[str, ...] = ()
     """Answers taken from the record although something else was asked: a reply that came of one is
     not the reply that would be given."""
+    would_call: tuple[str, ...] = ()
+    """Calls with arguments that are not on record: they are told and never made."""
 
     @property
     def same(self) -> bool:
@@ -93,6 +95,7 @@ class Replay(msgspec.Struct, frozen=True):
         ]
         if self.difference is not None:
             lines += [f"  {line}" for line in self.difference.lines()]
+        lines += [f"  {call}; it was not made" for call in self.would_call]
         lines += [
             f"  assumed: {one} as on record, though something else was asked"
             for one in self.assumed
@@ -110,6 +113,7 @@ class Replay(msgspec.Struct, frozen=True):
             "commits": self.commits,
             "maskedPlaces": self.passed_over,
             "assumed": list(self.assumed),
+            "wouldCall": list(self.would_call),
             "difference": self.difference.to_json() if self.difference else None,
             "notReplayable": [gap.to_json() for gap in self.not_replayable],
         }

@@ -72,6 +72,10 @@ class Running(Protocol):
         """What a model would be asked."""
         ...
 
+    def shown(self, need: Need) -> Any:
+        """The arguments of something asked, as they may be shown."""
+        ...
+
 
 class ReplayRecorder(Recorder):
     """Keeps what is recorded, and looks at each step as it was before anything is masked."""
@@ -187,6 +191,14 @@ class ReplayRun(TurnRun):
             return Request(request_of(self.flow, need), of_agent=True)
         told = with_conversation(need, self.session.messages, self.masked)
         return Request(question(need.name, *prompt_of(world, told)))
+
+    def shown(self, need: Need) -> Any:
+        """The arguments of something asked, as they are recorded."""
+        for commit in reversed(self.recorder.kept):
+            asked = commit.asked
+            if asked is not None and (asked.kind, asked.name) == (need.kind, need.name):
+                return asked.args
+        return self.recorder.redactor.value(need.args)
 
     def _note_open(self, need: Need, answer: Answer) -> None:
         """What stays open for people to decide is known by the name it had."""
