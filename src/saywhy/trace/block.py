@@ -48,7 +48,7 @@ _PHASES: Final[tuple[Phase, ...]] = ("enter", "asked", "answered", "closed")
 _NUMBERS: Final = {phase: number for number, phase in enumerate(_PHASES)}
 _RARE: Final = ("decision", "calls", "error", "error_name", "warnings", "tags")
 _SHORTENED: Final = b"[%d,1," % VERSION
-_POINTER: Final = re.compile(rb'\{"\$text":\[(\d+),(\d+),(\d+)\]\}')
+_POINTER: Final = re.compile(rb'\{"\$text":\[(\d+,\d+,\d+)\]\}')
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -253,26 +253,18 @@ def _filled(
     """
     if messages is None or not data.startswith(_SHORTENED) or b'"$text":[{' in data:
         return None
+    parts = _POINTER.split(data)
     texts: dict[bytes, bytes] = {}
-    missing = False
-
-    def text(match: re.Match[bytes]) -> bytes:
-        nonlocal missing
-        known = texts.get(match[0])  # most turns point at the same text again and again
-        if known is not None:
-            return known
-        seq, start, end = map(int, match.groups())
+    for pointer in set(parts[1::2]):  # most turns point at the same text again and again
+        seq, start, end = map(int, pointer.split(b","))
         message = messages.get(seq)
         if message is None or len(message.text) < end:
-            missing = True
-            return b"null"
+            return None
         if longest is not None and end - start > longest:
             end = start + longest
-        texts[match[0]] = found = dumps(message.text[start:end])
-        return found
-
-    filled = _POINTER.sub(text, data)
-    return None if missing else filled
+        texts[pointer] = dumps(message.text[start:end])
+    parts[1::2] = [texts[pointer] for pointer in parts[1::2]]
+    return b"".join(parts)
 
 
 def _commits(whole: BlockRow, tags: tuple[str, ...]) -> list[Commit]:

@@ -135,16 +135,19 @@ class Nesting:
     def take(self, commits: Sequence[Commit]) -> list[Item]:
         """The told steps, numbered."""
         for commit in commits:
-            self._take(commit)
+            text = sentence_of(self._trace, commit, self._say)
+            if text and not text.isprintable():
+                text = _UNSEEN.sub(" ", text)
+            if commit.depth or commit.asked is not None or self._out or commit.to == "fork":
+                self._take(commit, text)
+            elif text:  # nearly every step of a flow: nothing is out, nothing beside it
+                self._main.put(_item(commit, text), 0)
         for item, commit in self._out.values():
             self._still_out(item, commit)
         _number(self.top, f"{self._turn}.")
         return self.top
 
-    def _take(self, commit: Commit) -> None:
-        text = sentence_of(self._trace, commit, self._say)
-        if text and not text.isprintable():
-            text = _UNSEEN.sub(" ", text)
+    def _take(self, commit: Commit, text: str) -> None:
         held = self._out.get((commit.frame, commit.node)) if self._out else None
         if held is not None and commit.phase != "closed":
             if text:
@@ -202,9 +205,8 @@ def _weight(commit: Commit) -> int:
         return _weight_of_stage(commit)
     if commit.error or commit.warnings or commit.decision is not None or "failure" in commit.facts:
         return CALL
-    if commit.kind == "SAY-GET":
-        return STEP
-    return CALL if commit.answered is not None or commit.asked is not None else STEP
+    is_call = commit.answered is not None or commit.asked is not None
+    return CALL if is_call and commit.kind != "SAY-GET" else STEP
 
 
 def _weight_of_stage(commit: Commit) -> int:

@@ -58,7 +58,7 @@ def sentence_of(trace: Trace, commit: Commit, say: Wording = ENGLISH) -> str:
 def _told(trace: Trace, commit: Commit, say: Wording) -> str:
     if commit.flow == ROUTING:
         return corrected.routed(commit, say) or _routing(trace, commit, say)
-    if commit.flow == CORRECTING or corrected.kept_in(commit):
+    if commit.flow == CORRECTING or (commit.facts and corrected.kept_in(commit)):
         return _warned(corrected.told(trace, commit, say), commit, say)
     if not commit.kind.isupper():
         of_agent = agents.told(trace, commit, say)
@@ -69,12 +69,19 @@ def _told(trace: Trace, commit: Commit, say: Wording) -> str:
     tell = _KINDS.get(commit.kind, _other)
     asks_again = commit.asked is not None and commit.asked.kind == "user"
     told = _ask(trace, commit, say) if asks_again else tell(trace, commit, say)
+    if commit.facts or commit.error or commit.answered is not None:
+        told = _failed(trace, commit, told, say)
+    return _warned(told, commit, say) if commit.warnings else told
+
+
+def _failed(trace: Trace, commit: Commit, told: str, say: Wording) -> str:
+    """What a step did, and that it failed, where it did and that is not told already."""
     failed = failure_of(commit)
-    if failed and commit.kind not in ("CALL-TOOL", CALL):
-        step = "" if told else _step(trace, commit)
-        told = f"{told} {say('it_failed', why=failed)}" if told else ""
-        told = told or say("step_failed", step=step, why=failed)
-    return _warned(told, commit, say)
+    if not failed or commit.kind in ("CALL-TOOL", CALL):
+        return told
+    if told:
+        return f"{told} {say('it_failed', why=failed)}"
+    return say("step_failed", step=_step(trace, commit), why=failed)
 
 
 def is_out(commit: Commit) -> bool:
