@@ -268,46 +268,41 @@ def _filled(
 
 
 def _commits(whole: BlockRow, tags: tuple[str, ...]) -> list[Commit]:
-    turn, frames = whole.turn, whole.frames
+    turn, at, frames = whole.turn, whole.at, whole.frames
     seq = whole.first - 1
     commits: list[Commit] = []
     for row in whole.rows:
         frame, chart, flow, caller, depth = frames[row.frame]
-        rest = row.rest or _NO_REST
-        seq = rest.seq or seq + 1
-        asked, answered = row.asked, row.answered
-        commits.append(
-            Commit(
-                seq,
-                turn,
-                frame,
-                chart,
-                flow,
-                row.node,
-                row.kind,
-                _PHASES[row.phase],
-                depth,
-                caller,
-                whole.at if rest.at is None else rest.at,
-                row.reads,
-                rest.exact,
-                row.ops,
-                rest.decision,
-                asked and Asked(asked.kind, asked.name, asked.args, asked.effect),
-                answered and _answer(answered),
-                rest.calls,
-                row.to,
-                rest.error,
-                rest.error_name,
-                rest.warnings,
-                row.facts,
-                (*rest.tags, *tags) if tags else rest.tags,
-            )
-        )
+        asked, answered, rest = row.asked, row.answered, row.rest
+        seq += 1
+        commit = Commit(
+            seq, turn, frame, chart, flow, row.node, row.kind, _PHASES[row.phase], depth, caller,
+            at, row.reads, True, row.ops, None,
+            asked and Asked(asked.kind, asked.name, asked.args, asked.effect),
+            answered and _answer(answered),
+            to=row.to, facts=row.facts, tags=tags,
+        )  # fmt: skip
+        if rest is not None:  # most have none
+            commit = _with(commit, rest)
+            seq = commit.seq
+        commits.append(commit)
     return commits
 
 
-_NO_REST: Final = Rest()
+def _with(commit: Commit, rest: Rest) -> Commit:
+    """The commit with all that is seldom there."""
+    return msgspec.structs.replace(
+        commit,
+        seq=rest.seq or commit.seq,
+        at=commit.at if rest.at is None else rest.at,
+        exact=rest.exact,
+        decision=rest.decision,
+        calls=rest.calls,
+        error=rest.error,
+        error_name=rest.error_name,
+        warnings=rest.warnings,
+        tags=(*rest.tags, *commit.tags),
+    )
 
 
 def _answer(row: AnsweredRow) -> Answered:

@@ -25,7 +25,10 @@ from saywhy.values import (
 )
 
 LONGEST_TEXT: Final = 80
-_BREAK, _BROKEN = "\n", "⏎"
+_BREAK: Final = "\n"
+_BROKEN: Final = "⏎"
+_SPLIT: Final = len(MARK) - 1
+"""So far from where a text is cut may a mark begin or end that is cut as well."""
 LONGEST_VALUE: Final = 80
 MOST_NAMES: Final = 4
 
@@ -66,15 +69,15 @@ def quoted(text: str, longest: int = LONGEST_TEXT) -> str:
 
     A mark that stands for all of it is no text: it has no quotes. Nor is one cut in the middle.
     """
+    if len(text) > longest:
+        end = longest - 3
+        begun = text.find(MARK, end - _SPLIT, end + _SPLIT)
+        if begun >= 0:
+            end = begun + len(MARK)
+        return f'"{text[:end].replace(_BREAK, _BROKEN)}..."'
     if text[:1] == "[" and (text == MARK or (text.startswith(CUT) and text.endswith("]"))):
         return text
-    if len(text) <= longest:
-        return f'"{text.replace(_BREAK, _BROKEN)}"'
-    end = longest - 3
-    begun = text.rfind(MARK, max(end - len(MARK) + 1, 0), end + len(MARK) - 1)
-    if 0 <= begun < end < begun + len(MARK):
-        end = begun + len(MARK)
-    return f'"{text[:end].replace(_BREAK, _BROKEN)}..."'
+    return f'"{text.replace(_BREAK, _BROKEN)}"'
 
 
 def is_withheld(value: Any) -> bool:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from saywhy.chart.commit import Answered, Commit
 from saywhy.trace.narrative.folding import folded
-from saywhy.trace.narrative.item import CALL, Item
+from saywhy.trace.narrative.item import Item
+from saywhy.trace.narrative.weight import CALL, STEP
 from saywhy.trace.phrases import ENGLISH, usual
 
 
 def items(shapes: str) -> list[Item]:
     """An item for each letter; the same letter is the same step."""
-    return [
-        Item(letter, at, shape=(letter,), number=f"1.{at}", weight=CALL if letter == "c" else 1)
-        for at, letter in enumerate(shapes, start=1)
-    ]
+    return [Item(letter, step(at, letter), f"1.{at}") for at, letter in enumerate(shapes, start=1)]
+
+
+def step(seq: int, node: str) -> Commit:
+    """A step of a flow; `c` calls a tool."""
+    answered = Answered("tool", "pay") if node == "c" else None
+    kind = "SAY" if answered is None else "CALL-TOOL"
+    return Commit(seq, 1, 1, "", "F", node, kind, answered=answered)
 
 
 def texts(told: list[Item]) -> list[str]:
@@ -27,7 +33,7 @@ def test_a_passage_that_repeats_itself() -> None:
         "1.5 to 1.13 the same 3 steps 3 more times",
         "1.14 a", "1.15 b", "1.16 c", "1.17 y",
     ]  # fmt: skip
-    assert told[4].weight == CALL
+    assert [item.weight for item in told[3:6]] == [CALL, CALL, STEP]
 
 
 def test_too_few_are_told_each() -> None:

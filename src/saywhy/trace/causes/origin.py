@@ -189,9 +189,11 @@ def own_texts(value: Any, seq: int) -> list[str]:
         return [tree[0]] if tree[1] == seq else []
     texts: list[str] = []
     for piece in tree:
-        if type(piece) is list and len(piece) == 2 and type(piece[0]) is str:
-            if piece[1] == seq:  # nearly every one: so it is not left to the next call
-                texts.append(piece[0])
-        else:
-            texts += own_texts(piece, seq)
+        if type(piece) is list and len(piece) == 2:
+            text, number = piece
+            if type(text) is str:  # nearly every one: so it is not left to the next call
+                if number == seq:
+                    texts.append(text)
+                continue
+        texts += own_texts(piece, seq)
     return texts

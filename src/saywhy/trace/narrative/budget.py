@@ -13,7 +13,8 @@ from typing import Final, NamedTuple
 
 from saywhy.errors import CallerError
 from saywhy.trace.narrative.formats import LONGEST_REPLY, Writer
-from saywhy.trace.narrative.item import CALL, DETAIL, STEP, WORDS, TurnStory, shown
+from saywhy.trace.narrative.item import TurnStory, shown
+from saywhy.trace.narrative.weight import CALL, DETAIL, STEP, WORDS
 
 Tokens = Callable[[str], int]
 """How many tokens a text is."""

@@ -20,6 +20,8 @@ FEWEST_REPEATS: Final = 4
 def folded(items: list[Item], say: Wording) -> list[Item]:
     """The items with repeated passages told the first and the last time only."""
     for item in items:
+        if not item.steps:
+            continue
         if len(item.steps) >= FEWEST_REPEATS:
             item.steps = folded(item.steps, say)
         else:
@@ -27,9 +29,12 @@ def folded(items: list[Item], say: Wording) -> list[Item]:
                 step.steps = folded(step.steps, say)
     if len(items) < FEWEST_REPEATS:
         return items
-    if len({item.shape for item in items}) > len(items) - FEWEST_REPEATS + 1:
-        return items  # too many are different
+    many = len(items) - FEWEST_REPEATS + 1
+    if len({item.step.node for item in items}) > many:
+        return items  # too many are different: seen without a closer look
     shapes = _shapes(items)
+    if len(set(shapes)) > many:
+        return items
     told: list[Item] = []
     i = 0
     while i < len(items):
@@ -76,8 +81,7 @@ def _fold(items: Sequence[Item], length: int, times: int, say: Wording) -> Item:
     phrase = "same_step" if length == 1 else "same_steps"
     return Item(
         say(phrase, steps=length, times=often),
-        items[0].commit,
-        began=items[0].began,
-        weight=max(item.weight for item in items),
-        number=say("to", first=items[0].number, last=items[-1].number),
+        items[0].step,
+        say("to", first=items[0].number, last=items[-1].number),
+        stands_for=tuple(items),
     )

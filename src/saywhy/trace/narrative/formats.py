@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Any, Final, Literal, Protocol
 
 from saywhy.errors import CallerError, did_you_mean
-from saywhy.trace.narrative.item import DETAIL, Item, TurnStory, shown
+from saywhy.trace.narrative.item import Item, TurnStory, shown
+from saywhy.trace.narrative.weight import DETAIL
 from saywhy.trace.phrases import Wording
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import quoted
@@ -167,10 +168,11 @@ class _Json:
         return top
 
     def _item(self, item: Item) -> dict[str, Any]:
-        data: dict[str, Any] = {"number": item.number, "text": item.text, "commit": item.commit}
-        if item.flow:
-            place = self._trace.place_of(self._trace.commit(item.commit))
-            data |= {"flow": item.flow, "step": item.node, "place": str(place)}
+        step = item.step
+        data: dict[str, Any] = {"number": item.number, "text": item.text, "commit": step.seq}
+        if not item.stands_for:
+            place = self._trace.place_of(step)
+            data |= {"flow": step.flow, "step": step.node, "place": str(place)}
         return data
 
 

@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
-DETAIL: Final = 0
-"""How the words of a model's request came about, piece by piece."""
-STEP: Final = 1
-CALL: Final = 2
-"""What went out and came back, what was decided, what went wrong."""
-WORDS: Final = 3
-"""What the user said."""
+from saywhy.chart.commit import Commit
+from saywhy.trace.narrative.weight import DETAIL, shape_of, weight_of
 
 
 class Item(msgspec.Struct):
     """One told step with the steps of the flow it called, or the note that stands for many."""
 
     text: str
-    commit: int = 0
-    """The commit it was told from; where a call was answered, that of the answer."""
-    flow: str = ""
-    node: str = ""
-    weight: int = STEP
-    """How much it tells somebody who has room for little: the more, the longer it stays."""
-    shape: tuple[Any, ...] = ()
-    """What makes it the same as another: step and branch, not values."""
+    step: Commit
+    """The step it was told from; where a call was answered, that of the answer."""
     number: str = ""
-    began: int = 0
-    """The commit that took the number."""
     steps: list[Item] = []
+    asked: Commit | None = None
+    """The step that took the number, where that is not the one it was told from."""
+    stands_for: tuple[Item, ...] = ()
+    """The steps that a note stands for."""
+
+    @property
+    def weight(self) -> int:
+        """How much it tells somebody who has room for little."""
+        if self.stands_for:
+            return max(item.weight for item in self.stands_for)
+        weight = weight_of(self.step)
+        return weight if self.asked is None else max(weight, weight_of(self.asked))
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """What makes it the same as another: step and branch, not values."""
+        return shape_of(self.step)
+
+    @property
+    def began(self) -> int:
+        """The commit that took the number."""
+        return self.step.seq if self.asked is None else self.asked.seq
 
 
 class TurnStory(msgspec.Struct, frozen=True):
@@ -48,7 +57,7 @@ class TurnStory(msgspec.Struct, frozen=True):
 def shown(items: Iterable[Item], least: int = DETAIL, depth: int = 0) -> Iterator[tuple[Item, int]]:
     """The items that weigh enough, with how deep they stand, in order."""
     for item in items:
-        if item.text and item.weight >= least:
+        if item.text and (least == DETAIL or item.weight >= least):
             yield item, depth
         if item.steps:
             yield from shown(item.steps, least, depth + 1)

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from saywhy.chart.commit import Commit
-from saywhy.trace.loops import BEGINS
-from saywhy.trace.narrative.item import CALL, DETAIL, STEP, WORDS, Item
+from saywhy.trace.narrative.item import Item
 from saywhy.trace.narrative.sentences import came_later, is_out, sentence_of
 from saywhy.trace.phrases import Wording
 from saywhy.trace.trace import Trace
-from saywhy.trace.words import ROUTING
 
 MOST_KNOWN: Final = 10_000
 """Frames whose branch is remembered from turn to turn."""
@@ -26,8 +24,6 @@ MOST_CALLERS: Final = 16
 
 _UNSEEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
 """What could begin a line of its own, or move the cursor: names may come from a model."""
-
-_SLOTS: Final = frozenset({"slotComposed", "matchedInstructions"})
 
 
 class Branches:
@@ -134,14 +130,15 @@ class Nesting:
 
     def take(self, commits: Sequence[Commit]) -> list[Item]:
         """The told steps, numbered."""
+        trace, say, main, out = self._trace, self._say, self._main, self._out
         for commit in commits:
-            text = sentence_of(self._trace, commit, self._say)
+            text = sentence_of(trace, commit, say)
             if text and not text.isprintable():
                 text = _UNSEEN.sub(" ", text)
-            if commit.depth or commit.asked is not None or self._out or commit.to == "fork":
+            if commit.depth or commit.asked is not None or out or commit.to == "fork":
                 self._take(commit, text)
             elif text:  # nearly every step of a flow: nothing is out, nothing beside it
-                self._main.put(_item(commit, text), 0)
+                main.put(Item(text, commit), 0)
         for item, commit in self._out.values():
             self._still_out(item, commit)
         _number(self.top, f"{self._turn}.")
@@ -153,7 +150,7 @@ class Nesting:
             if text:
                 self._settle(held[0], commit, text)
         elif text:
-            item = _item(commit, text)
+            item = Item(text, commit)
             branch = self._branch(commit) if commit.depth else self._main
             branch.put(item, commit.depth)
             if commit.asked is not None and is_out(commit):
@@ -164,8 +161,8 @@ class Nesting:
 
     def _settle(self, item: Item, commit: Commit, text: str) -> None:
         """Tell what came of a call in the place that it holds."""
-        item.text, item.commit, item.shape = text, commit.seq, _shape(commit)
-        item.weight = max(item.weight, _weight(commit))
+        item.asked = item.asked or item.step
+        item.text, item.step = text, commit
         if is_out(commit):
             self._out[commit.frame, commit.node] = (item, commit)
         else:
@@ -187,40 +184,6 @@ class Nesting:
             item.text = ""  # something came that need not be told
         else:
             item.text = came_later(commit, later.turn, self._say)
-
-
-def _item(commit: Commit, text: str) -> Item:
-    seq = commit.seq
-    weight, shape = _weight(commit), _shape(commit)
-    return Item(text, seq, commit.flow, commit.node, weight, shape, "", seq)
-
-
-def _shape(commit: Commit) -> tuple[Any, ...]:
-    chosen = commit.decision.chosen if commit.decision is not None else ""
-    return (commit.flow, commit.node, commit.phase, chosen, bool(commit.error))
-
-
-def _weight(commit: Commit) -> int:
-    if not commit.kind.isupper():
-        return _weight_of_stage(commit)
-    if commit.error or commit.warnings or commit.decision is not None or "failure" in commit.facts:
-        return CALL
-    is_call = commit.answered is not None or commit.asked is not None
-    return CALL if is_call and commit.kind != "SAY-GET" else STEP
-
-
-def _weight_of_stage(commit: Commit) -> int:
-    """Of routing, and of an agent's loop: known by what a step writes, as `agents` does."""
-    if commit.flow == ROUTING:
-        return WORDS if commit.kind == "receive" else CALL
-    names = {op.key[1] for op in commit.ops if len(op.key) == 2}
-    if BEGINS in names:
-        return STEP if commit.depth else WORDS
-    if "slotInputs" in names or not _SLOTS.isdisjoint(names):
-        return DETAIL
-    if "stopReason" in names or "calls" in commit.facts or commit.error or commit.warnings:
-        return CALL
-    return CALL if commit.answered is not None or commit.asked is not None else STEP
 
 
 def _number(items: list[Item], before: str) -> None:

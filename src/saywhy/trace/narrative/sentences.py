@@ -60,13 +60,14 @@ def _told(trace: Trace, commit: Commit, say: Wording) -> str:
         return corrected.routed(commit, say) or _routing(trace, commit, say)
     if commit.flow == CORRECTING or (commit.facts and corrected.kept_in(commit)):
         return _warned(corrected.told(trace, commit, say), commit, say)
-    if not commit.kind.isupper():
+    tell = _STEPS.get(commit.kind)
+    if tell is None and not commit.kind.isupper():
         of_agent = agents.told(trace, commit, say)
         if of_agent is not None:
             return _warned(of_agent, commit, say)
     if commit.phase == "closed":
         return _ended(commit, say)
-    tell = _KINDS.get(commit.kind, _other)
+    tell = tell or _CARRIED.get(commit.kind, _other)
     asks_again = commit.asked is not None and commit.asked.kind == "user"
     told = _ask(trace, commit, say) if asks_again else tell(trace, commit, say)
     if commit.facts or commit.error or commit.answered is not None:
@@ -399,7 +400,7 @@ def _form(trace: Trace, commit: Commit, say: Wording) -> str:
     return " ".join(forms.told(commit, say))
 
 
-_KINDS: Final[dict[str, Callable[[Trace, Commit, Wording], str]]] = {
+_STEPS: Final[dict[str, Callable[[Trace, Commit, Wording], str]]] = {
     "SAY": _say,
     "SAY-GET": _ask,
     "SET": _set,
@@ -412,6 +413,10 @@ _KINDS: Final[dict[str, Callable[[Trace, Commit, Wording], str]]] = {
     "END": _end,
     "DISPATCH": _dispatch,
     "AGENT": _agent,
+}
+"""What authors write in flows."""
+
+_CARRIED: Final[dict[str, Callable[[Trace, Commit, Wording], str]]] = {
     CALL: _call,
     RUN: _carried,
     "carried:done": _untold,
