@@ -183,7 +183,10 @@ async def test_steps_of_flows() -> None:
         {"type": "SAY", "value": "{{'x'.repeat(70)}} {{n}}", "pii": False},
         {"type": "RETURN", "value": "'bye ' + n"},
     )
-    told = lines(await record(flow(*steps), "Who", NUMBER), 2)
+    trace = await record(flow(*steps), "Who", NUMBER)
+    assert "El flujo Who terminó: con RETURN." in lines(trace, 2, "es")
+    assert "Ablauf Who endete: mit RETURN." in lines(trace, 2, "de")
+    told = lines(trace, 2)
     assert told[:2] == ["The user said [REDACTED].", "The answer is n = [REDACTED]."]
     assert "Set whole = [REDACTED], from `({ text: 'x'.repeat(67), n })`." in told
     assert "Said [REDACTED]." in told

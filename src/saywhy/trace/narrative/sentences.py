@@ -47,6 +47,7 @@ from saywhy.values import raw
 
 MOST_WRITES: Final = 4
 MOST_FAILED: Final = 3
+_ENDINGS: Final = frozenset({"completed", "cancelled", "returned", "rebooted"})
 
 
 def sentence_of(trace: Trace, commit: Commit, say: Wording = ENGLISH) -> str:
@@ -392,7 +393,7 @@ def _ended(commit: Commit, say: Wording) -> str:
     failed = record.get("failureReason") if isinstance(record, dict) else ""
     if failed:
         return say("flow_failed", flow=commit.flow, why=failed)
-    known = say(f"how_{how}") if how in ("completed", "cancelled") else how
+    known = say(f"how_{how}") if how in _ENDINGS else how
     return say("flow_ended", flow=commit.flow, why=reason or known)
 
 

@@ -141,6 +141,8 @@ SENTENCES: Final[dict[str, str]] = {
     "flow_ended": "Ablauf {{flow}} endete: {{why}}.",
     "how_completed": "abgeschlossen",
     "how_cancelled": "abgebrochen",
+    "how_returned": "mit RETURN",
+    "how_rebooted": "neu begonnen",
     "returned": "{{text}} zurückgegeben und alle Abläufe beendet.",
     "ended_here": "Der Ablauf endete hier.",
     "dispatched": "Alle Abläufe beendet und die Worte des Benutzers weitergereicht.",

@@ -139,6 +139,8 @@ SENTENCES: Final[dict[str, str]] = {
     "flow_ended": "Flow {{flow}} ended: {{why}}.",
     "how_completed": "completed",
     "how_cancelled": "cancelled",
+    "how_returned": "returned",
+    "how_rebooted": "started afresh",
     "returned": "Returned {{text}} and ended every flow.",
     "ended_here": "Ended the flow here.",
     "dispatched": "Ended every flow and handed the user's words on.",

@@ -140,6 +140,8 @@ SENTENCES: Final[dict[str, str]] = {
     "flow_ended": "El flujo {{flow}} terminó: {{why}}.",
     "how_completed": "completado",
     "how_cancelled": "cancelado",
+    "how_returned": "con RETURN",
+    "how_rebooted": "empezó de nuevo",
     "returned": "Se devolvió {{text}} y terminaron todos los flujos.",
     "ended_here": "El flujo terminó aquí.",
     "dispatched": "Terminaron todos los flujos y se pasaron adelante las palabras del usuario.",
