@@ -229,11 +229,22 @@ def methods(found: type[Any]) -> str:
         inner = getattr(member, "__func__", getattr(member, "fget", member))
         if name.startswith("_") or name in promised or not inspect.isfunction(inner):
             continue
-        call = "" if isinstance(member, property) else "()"
+        call = "" if isinstance(member, property) else arguments(member, inner)
         waits = "await " if inspect.iscoroutinefunction(inner) else ""
-        text = first_paragraph(inner, f"{found.__name__}.{name}").replace("|", "\\|")
-        rows.append(f"| `{waits}{name}{call}` | {text} |")
+        text = first_paragraph(inner, f"{found.__name__}.{name}")
+        rows.append(f"| `{in_cell(waits + name + call)}` | {in_cell(text)} |")
     return "\n".join(rows) if len(rows) > 2 else ""
+
+
+def arguments(member: Any, inner: Callable[..., Any]) -> str:
+    """What a method takes, as it is called: without `self`."""
+    parts = parameters(inspect.signature(inner))
+    return f"({', '.join(parts if isinstance(member, staticmethod) else parts[1:])})"
+
+
+def in_cell(text: str) -> str:
+    """Text as it stands in a table."""
+    return text.replace("|", "\\|")
 
 
 def members(found: type[Any]) -> dict[str, Any]:
@@ -244,7 +255,7 @@ def members(found: type[Any]) -> dict[str, Any]:
     parts = [
         one
         for one in found.__mro__[1:]
-        if one.__module__.rpartition(".")[0] == folder and one not in public
+        if one.__module__.startswith(f"{folder}.") and one not in public
     ]
     return {name: member for one in (*parts, found) for name, member in vars(one).items()}
 

@@ -291,6 +291,14 @@ def test_every_public_name_is_documented() -> None:
     )
 
 
+def test_methods_are_shown_with_what_they_take() -> None:
+    """Also those that an engine has from parts in other folders."""
+    page = (DOCS / "reference" / "names.md").read_text(encoding="utf-8")
+    rows = page.partition("### Engine\n")[2].partition("\n### ")[0]
+    assert "| `await why(of: str \\| Session, target: Target \\| None = None, *, turn: " in rows
+    assert "| `await replay(of: str \\| Session, *, flows: Any = None, " in rows
+
+
 def test_every_option_of_the_engine_is_documented() -> None:
     """Each keyword of `Engine` and each key of `guidance` stands in a table of its page."""
     page = (DOCS / "reference" / "engine.md").read_text(encoding="utf-8")
