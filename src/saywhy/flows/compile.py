@@ -12,7 +12,7 @@ from typing import Any, Final
 from saywhy.chart.model import Chart, Node
 from saywhy.flows.corrections.settings import settings_of, takes_corrections
 from saywhy.flows.model import PATTERNS, VALIDATOR, Flow, Step
-from saywhy.flows.privacy import asks_for
+from saywhy.flows.privacy import SENSITIVE, asked_names, asks_for
 from saywhy.values import UNDEFINED
 
 LEAVING: Final = frozenset({"RETURN", "END", "DISPATCH"})
@@ -39,9 +39,11 @@ def _meta(flow: Flow) -> dict[str, Any]:
     corrections = {"corrections": settings_of(flow)} if takes_corrections(flow) else {}
     limit = {"inactivity": flow.raw["inactivity"]} if "inactivity" in flow.raw else {}
     about = {"description": flow.description} if flow.description else {}
+    asked = asked_names(flow)
     return {
         **limit,
         **corrections,
+        **({SENSITIVE: asked} if asked else {}),
         **about,
         "version": flow.version,
         "scope": flow.scope,

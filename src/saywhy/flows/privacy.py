@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from saywhy.expr.template import parse_template, path_of
+from saywhy.flows.corrections.settings import spaced, spoken_names
 from saywhy.flows.model import Flow, Step
 from saywhy.flows.read_flow import list_of, object_of
 from saywhy.tools.tool import Tool
@@ -23,6 +24,8 @@ ASKING: Final = frozenset(["SAY-GET"])
 """Steps on which it means that the user's answer is; a form has it on its inputs."""
 OUTER: Final = ("cargo", "globals")
 """How a path begins that leads to no variable of the flow."""
+SENSITIVE: Final = "sensitive"
+"""In a chart's `meta`: what people call each thing that the flow asks for as sensitive."""
 _DEEPEST: Final = 12
 
 
@@ -73,6 +76,25 @@ def _input(entry: Any, names: frozenset[str]) -> Any:
     return entry
 
 
+def asked_names(flow: Flow) -> dict[str, Mapping[str, list[str]]]:
+    """What people call each thing that the flow asks for as sensitive, by language."""
+    found: dict[str, Mapping[str, list[str]]] = {}
+    known = spoken_names(flow)
+    for step in flow.walk():
+        spec = asks_for(flow, step.raw)
+        entries = list_of(spec.get("inputs")) if step.type == "FORM" else [spec]
+        for entry in map(object_of, entries if _asks(step, spec) else ()):
+            name = entry.get("variable") or entry.get("name")
+            if isinstance(name, str) and name and is_on(entry.get("pii")):
+                found[name] = known.get(name) or {"": [spaced(name), *_label(entry)]}
+    return found
+
+
+def _label(entry: Mapping[str, Any]) -> list[str]:
+    label = entry.get("label")
+    return [label] if isinstance(label, str) and label.strip() else []
+
+
 # ------------------------------------------------------------------ all of it
 
 
@@ -84,7 +106,7 @@ def declared_in(flows: Iterable[Flow], tools: Iterable[Tool]) -> Declared:
     found = Declared(
         {name: names for name, names in variables.items() if names},
         frozenset((name, step.pointer) for name, step in steps if _writes(step)),
-        any(_asks(step) for _, step in steps),
+        any(_asks(step, step.raw) for _, step in steps),
         tuple(dict.fromkeys(_outer_paths(given))),
         dict(_spots(offered, "schema")),
         dict(_spots(offered, "returns")),
@@ -111,10 +133,11 @@ def _writes(step: Step) -> bool:
     return step.type in WRITING and is_on(step.raw.get("pii"))
 
 
-def _asks(step: Step) -> bool:
+def _asks(step: Step, spec: Mapping[str, Any]) -> bool:
+    """Whether it asks for something sensitive; `spec` is the step, as written or as it counts."""
     if step.type in ASKING:
-        return is_on(step.raw.get("pii"))
-    inputs = list_of(step.raw.get("inputs")) if step.type == "FORM" else ()
+        return is_on(spec.get("pii"))
+    inputs = list_of(spec.get("inputs")) if step.type == "FORM" else ()
     return any(is_on(object_of(entry).get("pii")) for entry in inputs)
 
 

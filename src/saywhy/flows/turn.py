@@ -27,6 +27,7 @@ from saywhy.flows.due import take_due
 from saywhy.flows.given import note_given, note_said
 from saywhy.flows.model import Flow
 from saywhy.flows.modelled import ask_model
+from saywhy.flows.said_again import hide_given
 from saywhy.flows.speech import (
     QUEUE,
     TENTATIVE,
@@ -121,6 +122,8 @@ class Router(msgspec.Struct, frozen=True, eq=False):
         frames = _flow(scope).frames
         if not (frames and frames[-1].data.get("pii")):  # a mark of a PIN would tell it
             note_said(self.world, scope, text)
+            if self.world.watches:
+                hide_given(self.world, scope, frames, text, language_of(self.world, scope))
         elif _NUMBER.search(text):  # also where the words turn out to be a command
             mask(scope, text)
         cargo = received.get("cargo")

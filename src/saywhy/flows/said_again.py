@@ -1,0 +1,77 @@
+"""Whether words give what is asked for as sensitive, while another question is open or none.
+
+No words correct a sensitive answer, so "no, the PIN is 4711" goes on to whoever takes words then,
+and a number may be said before it is asked for. Such a message is masked in every record all the
+same: all of it, and the value in it wherever that turns up later.
+
+Looked at are the flows that run and, where none does, all that may be started. A message counts where it is a plain form of a correction around
+the name of something sensitive, where it has such a name and a longer number, and where it takes
+something back with a longer number after something sensitive was answered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from saywhy.chart.cursor import Frame
+from saywhy.chart.model import Chart
+from saywhy.chart.scope import Scope
+from saywhy.flows.answers import SECRETS, mask
+from saywhy.flows.corrections import patterns
+from saywhy.flows.corrections.said import spoken
+from saywhy.flows.languages import nearest
+from saywhy.flows.privacy import SENSITIVE
+from saywhy.flows.world import World
+
+_NUMBER: Final = re.compile(r"[0-9](?:[ .()/-]?[0-9]){3,}")
+"""A longer number, also in groups, as people write those of cards and telephones."""
+
+
+def hide_given(world: World, scope: Scope, frames: Sequence[Frame], text: str, tag: str) -> None:
+    """Mask the words, and the values in them, where they give something sensitive."""
+    charts = (world.charts.version(frame.chart) for frame in frames)
+    if not frames:
+        charts = (world.chart_of(flow) for flow in world.order)
+    names = tuple(dict.fromkeys(name for chart in charts for name in _asked(chart, tag)))
+    if not names:
+        return
+    values = [value for each in nearest(tag) for _, value in patterns.built_in(text, each, names)]
+    numbers = _NUMBER.findall(text)
+    if not values and not numbers:
+        return
+    if values or _mentions(text, names) or (scope.peek(SECRETS) and _takes_back(text, tag)):
+        for secret in dict.fromkeys([text, *values, *_spellings(numbers)]):
+            mask(scope, secret)
+
+
+def _asked(chart: Chart | None, tag: str) -> Iterator[str]:
+    """What people call what a flow asks for as sensitive."""
+    for names in chart.meta.get(SENSITIVE, {}).values() if chart is not None else ():
+        yield from spoken(names, tag)
+
+
+def _mentions(text: str, names: tuple[str, ...]) -> bool:
+    return _any_of(names).search(patterns.fold(text)) is not None
+
+
+@lru_cache(maxsize=256)  # one for each set of names of the flows that run
+def _any_of(names: tuple[str, ...]) -> re.Pattern[str]:
+    words = (re.escape(patterns.fold(name)).replace(r"\ ", r"\s+") for name in names)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)")
+
+
+def _takes_back(text: str, tag: str) -> bool:
+    """Whether it begins as a correction does: with "no", with "actually"."""
+    forms = [patterns.FORMS[each] for each in nearest(tag) if each in patterns.FORMS]
+    folded = patterns.fold(text)
+    return any(re.match(rf"\W*(?:{form.lead})\b", folded) for form in forms)
+
+
+def _spellings(numbers: Sequence[str]) -> Iterator[str]:
+    """Each number as it was written and with its digits alone, as a validator makes it."""
+    for number in numbers:
+        yield number
+        yield re.sub(r"[^0-9]", "", number)

@@ -1,0 +1,125 @@
+"""Promise: what gives something sensitive is masked, whatever question it was said to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from saywhy import Engine, Reply, Session, why
+from saywhy.trace.export.file import lines_of
+
+
+def ask(variable: str, text: str, **more: Any) -> dict[str, Any]:
+    return {"id": variable, "type": "SAY-GET", "variable": variable, "value": text, **more}
+
+
+def engine_of(*steps: dict[str, Any], **more: Any) -> Engine:
+    last = {"type": "SAY", "value": "In {{currency}}, {{currency.length}} letters."}
+    flow = {"id": "pay", "name": "Pay", "steps": [*steps, last], **more}
+    return Engine(flows=[flow], validate_on_init=False, guidance={"enabled": False})
+
+
+PIN = ask("cardNumber", "Which card?", pii=True)
+CURRENCY = ask("currency", "Which currency?")
+NOTE = ask("note", "A note?")
+
+
+async def talk(engine: Engine, *said: str, language: str = "en") -> Session:
+    session = engine.init_session("ann", "s", language)
+    for text in said:
+        session = await engine.update_activity(text, session)
+    return session
+
+
+def record_of(session: Session) -> str:
+    """Everything that is kept, and what is told of it."""
+    trace = session.trace
+    told = "".join(why(trace, Reply(turn)).text() for turn in trace.turns)
+    return b"\n".join(lines_of(trace)).decode() + told + trace.narrative()
+
+
+@pytest.mark.parametrize(
+    ("said", "language"),
+    [
+        ("no, the card number is 8801993", "en"),
+        ("Actually my card number is 8801993, not that one", "en"),
+        ("change the card number to 8801993", "en"),
+        ("wait, 8801993 it is", "en"),
+        ("the card number? 8801993!", "en"),
+        ("no, es 8801993", "es"),
+        ("perdona, el card number es 8801993", "es"),
+    ],
+)
+async def test_a_correction_in_words(said: str, language: str) -> None:
+    """It is taken for the answer to the open question, and neither it nor the value is shown."""
+    session = await talk(
+        engine_of(PIN, CURRENCY, NOTE), "pay", "4711 0815", said, language=language
+    )
+    assert session.state.get("v2", "currency") == said  # a conversation goes on with real values
+    assert "8801993" not in record_of(session)
+    assert said not in record_of(session)
+
+
+@pytest.mark.parametrize("number", ["8801993", "8801 993", "88-01-993", "(88) 01.993"])
+async def test_the_digits_alone(number: str) -> None:
+    """What an expression makes of the number is masked where it turns up as digits."""
+    digits = {"type": "SET", "variable": "d", "value": "currency.replace(/[^0-9]/g, '')"}
+    say = {"type": "SAY", "value": "That is {{d}}."}
+    engine = engine_of(PIN, CURRENCY, digits, say, NOTE)
+    session = await talk(engine, "pay", "4711", f"no, the card number is {number}")
+    assert session.response == "That is 8801993.\n\nA note?"
+    assert "8801993" not in record_of(session)
+    assert number not in record_of(session)
+
+
+async def test_a_value_without_a_number() -> None:
+    """In a plain form of a correction the value is masked whatever it is."""
+    engine = engine_of(ask("maidenName", "Her name?", pii=True), CURRENCY, NOTE)
+    session = await talk(engine, "pay", "Miller", "no, the maiden name is Smithson", "Smithson")
+    assert "Smithson" not in record_of(session)
+
+
+async def test_said_before_it_is_asked() -> None:
+    """A number that goes with the name of what will be asked for is masked as well."""
+    session = await talk(
+        engine_of(CURRENCY, PIN, NOTE), "pay", "euro, and my card number is 8801993"
+    )
+    assert "8801993" not in record_of(session)
+
+
+@pytest.mark.parametrize("said", ["pay, the card number is 8801993", "pay with card number 8801993"])
+async def test_said_before_anything_runs(said: str) -> None:
+    """Where no flow runs, what any of them asks for counts, and so it is after one has ended."""
+    engine = engine_of(PIN, CURRENCY)
+    assert "8801993" not in record_of(await talk(engine, said, "4711"))
+    assert "8801993" not in record_of(await talk(engine, "pay", "4711", "euro", said))
+
+
+async def test_names_that_people_use() -> None:
+    """What a flow says people call it counts, and so does the label of an input of a form."""
+    variables = {"cardNumber": {"type": "string", "names": ["plastic"]}}
+    session = await talk(
+        engine_of(CURRENCY, PIN, NOTE, variables=variables), "pay", "the plastic 8801993"
+    )
+    assert "8801993" not in record_of(session)
+    entry = {"name": "pin", "kind": "text", "label": "secret code", "prompt": "Pin?", "pii": True}
+    form = {"id": "form", "type": "FORM", "name": "form", "inputs": [entry]}
+    session = await talk(engine_of(CURRENCY, form, NOTE), "pay", "my secret code is 8801993")
+    assert "8801993" not in record_of(session)
+
+
+@pytest.mark.parametrize(
+    "said", ["euro", "no", "1200 euro", "no card number please", "the zip code is 80802"]
+)
+async def test_other_words_are_kept(said: str) -> None:
+    """An answer that speaks of nothing sensitive is on record as it was said."""
+    session = await talk(engine_of(PIN, CURRENCY, NOTE), "pay", "4711", said)
+    assert said in record_of(session)
+
+
+async def test_where_nothing_sensitive_is_asked() -> None:
+    """The same words about something that is not sensitive are kept."""
+    engine = engine_of(ask("cardNumber", "Which card?"), CURRENCY, NOTE)
+    session = await talk(engine, "pay", "4711", "no, the card number is 8801993")
+    assert "8801993" in record_of(session)
