@@ -76,8 +76,9 @@ def test_nothing_is_claimed_of_what_was_not_run(talked: Path) -> None:
     """Where the turn could not be run again nobody says that a piece played no part in it."""
     code, told = saywhy(talked, "why", "--without", "tool_result:7")
     assert code == 0
-    first, gap, *_ = told.splitlines()[-2:]
-    assert first == "without tool_result:7, turn 2: it cannot be told for sure"
+    first, reply, gap = told.splitlines()[-3:]
+    assert first == "without tool_result:7, turn 2: whether the reply changes cannot be told"
+    assert "the 14 days are over" in reply
     assert gap.endswith(
         "of desk is needed and is not here: a store keeps flows, agents are handed over"
     )

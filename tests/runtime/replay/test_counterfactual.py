@@ -8,6 +8,8 @@ import pytest
 
 from saywhy import MemoryStore, ScriptedModel
 from saywhy.errors import CallerError
+from saywhy.runtime.replay.counterfactual import told_error
+from saywhy.runtime.replay.masked import Gap
 from tests.runtime.replay.conftest import (
     Outside,
     ask,
@@ -186,4 +188,39 @@ async def test_masked_words_leave_it_open() -> None:
     found = await engine.counterfactual(session, f"tool_result:{number}")
     assert found.not_replayable
     assert not found.certain
+    assert found.changed is None
+    assert "whether the reply changes cannot be told" in found.text()
     assert "4711" not in found.text()
+
+
+async def test_the_reply_of_a_masked_turn_is_the_one_on_record() -> None:
+    """Not what a run on the mask says; and whether it changes is not claimed."""
+    flow = flow_of(
+        ask("pin", "PIN?", pii=True),
+        {"id": "read", "type": "SET", "variable": "y", "value": "JSON.parse(pin).a"},
+        ask("x", "X?"),
+        say("tell", "Thanks {{y}}, {{x}}."),
+    )
+    session = await talk(engine := engine_of(Outside(), [flow]), "Pay", '{"a":5}', "7")
+    found = await engine.counterfactual(session, "message:3")
+    assert found.reply == "Thanks [REDACTED], 7."
+    assert found.changed is None
+    assert found.to_json()["changed"] is None
+    assert "another reply" not in found.text()
+
+
+def test_a_mask_is_to_blame_for_what_fails_on_it() -> None:
+    """And not the error that the step raised, which says nothing of the turn as it was."""
+    gap = Gap(2, 4, "message:3", "masked")
+    told = told_error(ValueError("bad input"), [gap])
+    assert told == "message:3 is masked in the record, and a step cannot work with that"
+    assert told_error(ValueError("bad input"), []) == "bad input"
+
+
+async def test_a_step_is_refused_with_what_answers_that() -> None:
+    """Flows without it are tried by a replay."""
+    _, session = await paid(Outside())
+    engine = engine_of(Outside())
+    with pytest.raises(CallerError, match='"step:Pay/tell" cannot be taken away') as raised:
+        await engine.counterfactual(session, "step:Pay/tell")
+    assert "saywhy replay --flows NEW" in (raised.value.hint or "")

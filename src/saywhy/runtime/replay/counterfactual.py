@@ -6,6 +6,7 @@ shows what each model was asked, and without the piece.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from saywhy.chart.commit import Commit
@@ -73,7 +74,7 @@ class WhatIf:
                 if not self.begun.masked.gaps:
                     self._is_as_recorded(turn, was)
                 last = await self._without(turn, twin, was) or last
-        return self._result(was, last)
+        return self._result(since[-1].reply, was, last)
 
     async def _as_it_was(self, turn: RecordedTurn, session: Session) -> bool:
         if turn.entry is None:
@@ -128,23 +129,35 @@ class WhatIf:
                 return self._causes.of(left, right, found, replies)
         return None
 
-    def _result(self, was: ReplayRun | None, run: ReplayRun | None) -> Counterfactual:
+    def _result(
+        self, recorded: str | None, was: ReplayRun | None, run: ReplayRun | None
+    ) -> Counterfactual:
         changed = self.changed
         gaps = [*self.gaps, *self.begun.masked.gaps, *self.lesser.masked.gaps]
+        if was is not None and not gaps and _reply(was) != recorded:
+            gaps.append(Gap(self.removal.turn, was.seq, "the reply", "not as on record here"))
         return Counterfactual(
             self.begun.session.session_id,
             self.removal.turn,
             self.removal.ref,
-            _reply(was),
+            recorded,
             _reply(run),
             self.removal.applied,
             self.difference,
             tuple(dict.fromkeys(changed.assumed)),
             tuple(dict.fromkeys(changed.would_call)),
             changed.asked,
-            str(run.error) if run is not None and run.error is not None else "",
+            "" if run is None or run.error is None else told_error(run.error, gaps),
             tuple(dict.fromkeys(gaps)),
         )
+
+
+def told_error(error: Exception, gaps: Sequence[Gap]) -> str:
+    """What a turn fails with; where a mask stood in for a value, the mask is to blame."""
+    gap = next((one for one in gaps if one.why in ("masked", "cut")), None)
+    if gap is None:
+        return str(error)
+    return f"{gap.what} is {gap.why} in the record, and a step cannot work with that"
 
 
 def _reply(run: ReplayRun | None) -> str | None:

@@ -40,6 +40,12 @@ SAID_BY_TOOL: Final = "runtime-text-"
 """How instructions are called that came with the answer of a tool."""
 _HINT: Final = "what can be taken away: " + ", ".join(f"{kind}:…" for kind in KINDS)
 
+STEPS: Final = frozenset({"step", "decision", "wording", "flow", "mapping"})
+OF_FLOWS: Final = (
+    "what flows without it would do: change a copy of the file and run saywhy replay --flows NEW "
+    "(engine.replay, flows=)"
+)
+
 
 class Removal:
     """One piece that is taken away. Raises `CallerError` for what cannot be, or is not there."""
@@ -47,7 +53,7 @@ class Removal:
     def __init__(self, ref: str, trace: Trace, turn: int) -> None:
         kind, _, name = ref.partition(":")
         if kind not in KINDS:
-            hint = did_you_mean(kind, KINDS)
+            hint = OF_FLOWS if kind in STEPS else did_you_mean(kind, KINDS)
             what = f'"{ref}" cannot be taken away'
             raise CallerError(what, hint=f"{hint}; {_HINT}" if hint else _HINT)
         if not name:

@@ -20,9 +20,9 @@ class Counterfactual(msgspec.Struct, frozen=True):
     turn: int
     without: str
     reply: str | None
-    """What the turn answered; None for nothing."""
+    """What the turn answered, as it is on record; None for nothing."""
     reply_without: str | None
-    """What it answers without the piece."""
+    """What it answers without the piece, masked as a record would be."""
     met: bool
     """Whether the piece was met at all while the turn ran."""
     difference: Difference | None = None
@@ -40,9 +40,9 @@ class Counterfactual(msgspec.Struct, frozen=True):
     """What was needed and is masked, cut or missing."""
 
     @property
-    def changed(self) -> bool:
-        """Whether the reply is another one."""
-        return self.reply != self.reply_without
+    def changed(self) -> bool | None:
+        """Whether the reply is another one; None where it cannot be told."""
+        return None if self.not_replayable else self.reply != self.reply_without
 
     @property
     def certain(self) -> bool:
@@ -57,7 +57,9 @@ class Counterfactual(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """For people."""
         lines = [f"without {self.without}, turn {self.turn}: {self._verdict()}"]
-        if self.changed:
+        if self.changed is None:
+            lines.append(f"  reply    {shown(self.reply)}")
+        elif self.changed:
             lines += [f"  reply    {shown(self.reply)}", f"  without  {shown(self.reply_without)}"]
             was, now = self.stretches
             lines.append(f"  differs  {shown(was)} → {shown(now)}")
@@ -78,7 +80,7 @@ class Counterfactual(msgspec.Struct, frozen=True):
 
     def _verdict(self) -> str:
         if self.not_replayable:
-            return "it cannot be told for sure"
+            return "whether the reply changes cannot be told"
         if not self.met:
             return "nothing changes, for it played no part in it"
         if self.changed:
