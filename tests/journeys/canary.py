@@ -28,6 +28,8 @@ NAMES = (
     "return",
     "flow",
     "agent",
+    "correction",
+    "early",
 )
 """The declarations, each with a canary called like it."""
 
@@ -241,6 +243,20 @@ def _asking() -> list[dict[str, Any]]:
             step("SET", variable="back", value="turned(form.pin)"),
         ),
         flow("Other", step("SAY", value="Something else.")),
+        *_asking_for_numbers(),
+    ]
+
+
+def _asking_for_numbers() -> list[dict[str, Any]]:
+    """What users say of it elsewhere: to correct an answer, and before they are asked."""
+    note = step("SAY-GET", variable="note", value="A note?")
+    use = step("SAY", value="Noted: {{note}}, {{note.toUpperCase()}}.")
+    send = step("CALL-TOOL", tool="echo", args={"text": "{{note}}"}, variable="told")
+    pin = step("SAY-GET", variable="pinCode", value="Pin?", pii="correction")
+    card = step("SAY-GET", variable="cardNumber", value="Card?", pii="early")
+    return [
+        flow("Correction", pin, note, use, send, step("SAY", value="{{told.turned}}")),
+        flow("Early", note, use, send, card),
     ]
 
 

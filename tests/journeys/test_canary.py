@@ -140,6 +140,11 @@ async def talk(place: Place) -> None:
     await place.engine.approve("variable", waits["id"], by="somebody")
     await say("form", "Form")
     await say("form", word("form"))
+    await say("correction", "Correction")
+    await say("correction", "something else")
+    await say("correction", f"no, the pin code is {word('correction')}")
+    await say("early", "Early")
+    await say("early", f"my card number is {word('early')}")
     await say("parameter", "Parameter", cargo={"card": word("parameter")})
     customer = {"ssn": word("cargo"), "city": "Basel"}
     await say("cargo", "Cargo", cargo={"customer": customer})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -14,6 +15,21 @@ from saywhy.trace.export.file import lines_of
 
 CANARY = "Kn0t-ä/77 19"
 PLAIN = "quite harmless"
+AGAIN = "8801-9934"
+SAID = (
+    PLAIN,
+    f"no, the secret is {AGAIN}",
+    f"Actually the secret: {AGAIN}",
+    f"the secret? {AGAIN}!",
+    f"change the secret to {AGAIN}",
+)
+"""What is said after the secret: harmless words, and those that give another one."""
+EARLY: tuple[tuple[str, ...], ...] = (
+    (),
+    (f"the secret is {AGAIN}",),
+    (f"my secret: {AGAIN}", PLAIN),
+)
+"""What is said before the flow runs."""
 VARIABLES = ("a", "b", "c", "secret")
 MAKE = (
     "{0}",
@@ -157,11 +173,17 @@ def engine_for(given: list[dict[str, Any]], seen: list[str], pii: bool) -> Engin
     )
 
 
-async def record_of(given: list[dict[str, Any]], *, pii: bool = True) -> str:
+async def record_of(
+    given: list[dict[str, Any]],
+    *,
+    pii: bool = True,
+    early: Sequence[str] = (),
+    said: Sequence[str] = (),
+) -> str:
     """All that is written of a conversation about a secret."""
     seen: list[str] = []
     async with engine_for(given, seen, pii) as engine:
-        for words in ("Main", CANARY, PLAIN, PLAIN, PLAIN):
+        for words in (*early, "Main", CANARY, *(said or [PLAIN] * 3)):
             try:
                 await engine.take_turn("c", words)
             except FlowExecutionError as error:
@@ -186,8 +208,24 @@ async def record_of(given: list[dict[str, Any]], *, pii: bool = True) -> str:
 @given(steps)
 def test_a_secret_leaves_no_trace(given_steps: list[dict[str, Any]]) -> None:
     """Neither as it was said, nor in capitals, nor turned round, nor in any part of the record."""
-    record = asyncio.run(record_of(given_steps))
-    for text in (CANARY, CANARY.upper(), CANARY[::-1]):
+    _nothing_of(asyncio.run(record_of(given_steps)), CANARY)
+
+
+later = st.lists(st.sampled_from(SAID), min_size=3, max_size=4)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(steps, st.sampled_from(EARLY), later)
+def test_nor_does_another_one(
+    given_steps: list[Step], early: tuple[str, ...], said: list[str]
+) -> None:
+    """Given to correct the first, in words, or before it was asked for."""
+    record = asyncio.run(record_of(given_steps, early=early, said=said))
+    _nothing_of(record, CANARY, AGAIN)
+
+
+def _nothing_of(record: str, *secrets: str) -> None:
+    for text in (each for one in secrets for each in (one, one.upper(), one[::-1])):
         for spelling in (text, text.encode("unicode_escape").decode()):
             at = record.find(spelling)
             assert at < 0, record[max(0, at - 400) : at + 100]

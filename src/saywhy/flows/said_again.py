@@ -4,9 +4,10 @@ No words correct a sensitive answer, so "no, the PIN is 4711" goes on to whoever
 and a number may be said before it is asked for. Such a message is masked in every record all the
 same: all of it, and the value in it wherever that turns up later.
 
-Looked at are the flows that run and, where none does, all that may be started. A message counts where it is a plain form of a correction around
-the name of something sensitive, where it has such a name and a longer number, and where it takes
-something back with a longer number after something sensitive was answered.
+Looked at are the flows that run and, where none does, all that may be started. A message counts
+where it is a plain form of a correction around the name of something sensitive, where it has such a
+name and a longer number, and where it takes something back with a longer number after something
+sensitive was answered.
 """
 
 from __future__ import annotations

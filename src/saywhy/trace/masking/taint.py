@@ -17,7 +17,7 @@ import msgspec
 from saywhy.chart.commit import Answered, Commit, Op
 from saywhy.trace.masking.declared import Declared, Spot
 from saywhy.trace.masking.places import beyond, index_of, meet
-from saywhy.trace.masking.texts import distinctive, given
+from saywhy.trace.masking.texts import distinctive, given, masked_messages
 from saywhy.trace.masking.veil import (
     veil,
     veil_answered,
@@ -107,9 +107,7 @@ class Taint:
 
     def _spots(self, key: Key) -> tuple[tuple[Spot, bool], ...]:
         """Where in the value at `key`, and whether it was declared so."""
-        found = self._roots.get(key[:2])
-        if not found:
-            return ()
+        found = self._roots.get(key[:2], ())
         inside = [(beyond(one, key), self._keys[one]) for one in found]
         around = [is_declared for spot, is_declared in inside if spot == ()]
         if around:
@@ -154,6 +152,8 @@ class Taint:
             if not isinstance(said, str) and self.shown.get(said[0]) != said[1]:
                 self.shown[said[0]] = said[1]
                 self.grown += 1
+        for key in masked_messages(commit):
+            self.add(key, declared=True)
         self._note_opening(commit)
         is_declared = self._is_declared(commit)
         reads = tuple(key for key in commit.reads if self.covers(key))
