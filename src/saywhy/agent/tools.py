@@ -25,13 +25,10 @@ from saywhy.tools.function_tool import FunctionTool
 from saywhy.tools.keywords import refuse_unknown
 from saywhy.tools.registry import Registry
 from saywhy.tools.signature import schema_of
-from saywhy.tools.tool import TIMEOUT_MS, Tool, tool_from_definition
+from saywhy.tools.tool import SHOWN_SCHEMA, TIMEOUT_MS, Tool, tool_from_definition
 from saywhy.values import FrozenDict, freeze, raw, thaw
 
 ASK_HUMAN: Final = "ask_human"
-
-SHOWN_SCHEMA: Final = "inputSchema"
-"""Key of a definition for the schema a model is shown, where calls are not checked against it."""
 
 OWN: Final = (
     *("id", "description", "input_schema", "handler"),
@@ -219,8 +216,7 @@ def agent_tool(given: Any, *, instructions: Iterable[Any] = ()) -> AgentTool:
             f"{given!r} is no tool",
             hint="define_tool(…) makes one, and so does @tool on a function",
         )
-    shown = given.raw.get(SHOWN_SCHEMA)
-    return AgentTool(given, added, given.schema if shown is None else shown)
+    return AgentTool(given, added, given.shown_schema)
 
 
 class ToolRegistry:

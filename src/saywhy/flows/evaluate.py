@@ -19,8 +19,9 @@ from saywhy.flows.corrections.log import RECORD
 from saywhy.flows.functions import answer_call
 from saywhy.flows.runtime_names import RUNTIME_NAMES
 from saywhy.flows.world import World
+from saywhy.trace.masking.kept import touches
 from saywhy.trace.masking.redact import MARK
-from saywhy.trace.masking.taint import SENSITIVE, touches
+from saywhy.trace.masking.taint import SENSITIVE
 from saywhy.values import (
     UNDEFINED,
     BigInt,

@@ -21,10 +21,10 @@ from saywhy.flows.offers import Offer
 from saywhy.flows.read_flow import object_of
 from saywhy.flows.speech import prompt_of
 from saywhy.flows.world import World
+from saywhy.trace.masking.kept import touches
 from saywhy.trace.masking.redact import Redactor
 from saywhy.trace.masking.sensitive import SensitiveNames
 from saywhy.trace.masking.taint import SENSITIVE as PLACES
-from saywhy.trace.masking.taint import touches
 from saywhy.values import raw
 
 SENSITIVE: Final = SensitiveNames(("pin", "cvv", "cvc", "otp"))

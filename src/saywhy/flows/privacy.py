@@ -167,7 +167,7 @@ def _paths_in(value: Any) -> Iterator[Spot]:
 
 def _spots(tools: Iterable[Tool], part: str) -> Iterator[tuple[str, tuple[Spot, ...]]]:
     for tool in tools:
-        schema = tool.schema if part == "schema" else tool.returns
+        schema = tool.shown_schema if part == "schema" else tool.returns
         found = tuple(sensitive_spots(schema))
         if found:
             yield tool.id, found

@@ -12,6 +12,8 @@ from saywhy.flows.privacy import declared_in, parts_of
 from saywhy.flows.world import World
 from saywhy.tools.http.secrets import static_secrets
 from saywhy.tools.registry import Registry
+from saywhy.tools.tool import Tool
+from saywhy.trace.masking.declared import Declared
 from saywhy.trace.masking.redact import SHORTEST_TAINT, Policy, path_of
 from saywhy.trace.masking.sensitive import SensitiveNames, gives_away
 from saywhy.values import Key, dumps, raw
@@ -33,6 +35,16 @@ def kept_private(world: World, policy: Policy) -> tuple[World, Policy]:
         secrets = (*policy.secrets, *texts)
         policy = replace(policy, secrets=secrets, declared=declared, paths=())
     return (replace(world, watches=True) if declared else world), policy
+
+
+def masked_for(tools: Iterable[Tool], policy: Policy) -> Policy:
+    """The policy of an agent that runs alone: its tools hold secrets and declare things, too."""
+    given = tuple(tools)
+    policy = masked_by(Registry({tool.id: tool for tool in given}.values()), policy)
+    whole = dict.fromkeys(policy.tools, ((),))  # here what is said of a call stands in many places
+    hidden = Declared(arguments=whole, answers=whole)
+    declared = policy.declared.joined(declared_in((), given)).joined(hidden)
+    return replace(policy, declared=declared)
 
 
 def masked_by(tools: Registry, policy: Policy) -> Policy:
@@ -71,4 +83,4 @@ def _mentioned(flows: Iterable[Flow], paths: Iterable[Key]) -> Iterator[Key]:
         yield from (path for path in wanted if str(path[1]) in written)
 
 
-__all__ = ["kept_private", "masked_by"]
+__all__ = ["kept_private", "masked_by", "masked_for"]

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from saywhy.chart.commit import Commit
 from saywhy.flows.speech import QUEUE
 from saywhy.runtime.session import Session
+from saywhy.trace.masking.kept import pruned
 from saywhy.trace.masking.redact import Redactor
-from saywhy.trace.masking.taint import SENSITIVE, Taint, pruned
+from saywhy.trace.masking.taint import SENSITIVE, Taint
 from saywhy.trace.masking.texts import MAX_HELD
 from saywhy.values import freeze, raw
 

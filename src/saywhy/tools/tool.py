@@ -36,6 +36,8 @@ __all__ = [
 
 TIMEOUT_MS: Final[dict[str, float]] = {"local": 5_000, "http": 20_000, "mcp": 20_000}
 RECONCILE_MS: Final = 5_000.0
+SHOWN_SCHEMA: Final = "inputSchema"
+"""Key of a definition for the schema a model is shown, where calls are not checked against it."""
 """How long a `reconcile` function may take unless the tool says otherwise."""
 
 
@@ -101,6 +103,12 @@ class Tool:
     def properties(self) -> Mapping[str, Any]:
         """Parameter name → its schema."""
         return self.schema.get("properties") or {}
+
+    @property
+    def shown_schema(self) -> Mapping[str, Any]:
+        """The schema of its arguments as a model is shown it: calls may be checked by less."""
+        shown = self.raw.get(SHOWN_SCHEMA)
+        return shown if isinstance(shown, Mapping) else self.schema
 
     def changed(self, raw: Mapping[str, Any], /) -> Tool:
         """The tool under another definition. Raises `DefinitionError`."""

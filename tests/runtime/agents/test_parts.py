@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from saywhy.runtime.agents.agent import Agent
 from saywhy.runtime.agents.parts import named_runners, policy_of
 from saywhy.runtime.agents.sequence import Sequence
 from saywhy.runtime.agents.wrappers import with_retry
+from saywhy.trace.masking.declared import NOTHING
 from saywhy.trace.masking.redact import USUAL, Policy
 from tests.runtime.agents.models import Replies
 
@@ -74,7 +75,9 @@ def test_policies_together() -> None:
     """Everything that any masks; open is what all leave open."""
     one = Agent(Replies(), redact=Policy(names=("a",), open=("x", "y"), max_value_bytes=9))
     two = Agent(Replies(), redact=Policy(names=("b", "a"), open=("y",), tools=("t",)))
-    assert policy_of(None, [one, len, two]) == Policy(("a", "b"), ("y",), (), 9, ("t",))
+    both = policy_of(None, [one, len, two])
+    assert replace(both, declared=NOTHING) == Policy(("a", "b"), ("y",), (), 9, ("t",))
+    assert both.declared == two.redact.declared
     assert policy_of(None, [len]) is USUAL
     assert policy_of(USUAL, [one]) is USUAL
 

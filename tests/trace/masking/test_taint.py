@@ -15,7 +15,8 @@ from saywhy.chart.commit import (
 )
 from saywhy.trace.masking import taint as module
 from saywhy.trace.masking.declared import NOTHING, Declared
-from saywhy.trace.masking.taint import Taint, pruned, touches
+from saywhy.trace.masking.kept import touches
+from saywhy.trace.masking.taint import Taint
 from saywhy.values import FrozenDict, dumps, freeze, loads_raw
 
 MARK = "[X]"
@@ -205,24 +206,6 @@ def test_errors_of_others_go_and_those_of_the_engine_lose_what_is_quoted() -> No
     seen = taint.follow(other)
     assert (seen.error, seen.error_name) == (MARK, "ValueError")
     assert taint.shown['No branch fits "12" of ssn.'] == 'No branch fits "[X]" of ssn.'
-
-
-def test_what_is_kept_is_what_a_later_turn_needs() -> None:
-    """Variables that are gone, old words and delivered texts are not; it is JSON."""
-    taint = taint_of(paths=(SSN,))
-    taint.follow(commit(1, reads=(SSN,), ops=(put("a", "x"), Op("set", ("v9", "b"), "y"))))
-    taint.add(("input", "3"))
-    taint.shown.update({"queued": MARK, "told": MARK})
-    kept = loads_raw(dumps(taint.kept()))
-    left = pruned(kept, taint.declared, ["v1"], ["queued"])
-    assert left == {
-        "keys": [[["v1", "a"], False], [["input", "3"], False]],
-        "shown": {"queued": MARK},
-    }
-    assert pruned(kept, taint.declared, [], []) == {}
-    assert taint_of(left).covers(("v1", "a", 0))
-    assert touches(left, [("v1", "a", "x")])
-    assert not touches(left, [("v2", "a")])
 
 
 def test_the_number_of_places_is_bounded(monkeypatch: Any) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
 from saywhy.agent.agent import (
@@ -34,6 +36,8 @@ from saywhy.clock import Clock
 from saywhy.models.asked import asked_model
 from saywhy.runtime.agents.result import AgentResult
 from saywhy.runtime.agents.runner import Runner, random_id
+from saywhy.runtime.private import masked_for
+from saywhy.trace.masking.declared import Declared
 from saywhy.trace.masking.redact import USUAL, Policy
 
 if TYPE_CHECKING:
@@ -134,7 +138,7 @@ class Agent(Runner[AgentResult]):
             name,
             id=LOOP_ID,
             recorders=recorders,
-            redact=redact,
+            redact=_masked(self.definition, redact),
             verbose=verbose,
             clock=clock,
             new_id=new_id,
@@ -175,3 +179,12 @@ class Agent(Runner[AgentResult]):
         """The runners behind its tools."""
         runs = (tool.runs for tool in self.definition.every_tool())
         return [run.inner for run in runs if run is not None and run.inner is not None]
+
+
+def _masked(definition: AgentDefinition, redact: Policy) -> Policy:
+    """What is masked where it runs alone: what its tools declare, and runners behind them, too."""
+    tools = tuple(definition.every_tool())
+    policy = masked_for([one.tool for one in tools], redact)
+    behind = [one.runs.inner for one in tools if one.runs is not None]
+    inner = [one.redact.declared for one in behind if isinstance(one, Runner)]
+    return replace(policy, declared=reduce(Declared.joined, inner, policy.declared))

@@ -46,6 +46,8 @@ class Paused(msgspec.Struct, frozen=True):
     """The record up to here."""
     used: tuple[int, int, int] = (0, 0, 0)
     """Tokens read and written, and calls of the model, up to here."""
+    sensitive: FrozenDict = FrozenDict({})
+    """Where sensitive values stand, for the record of what follows."""
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -67,6 +69,8 @@ class Kept(msgspec.Struct, frozen=True):
     carried: FrozenDict = FrozenDict({})
     """What a runner made of others keeps from run to run: who is talking."""
     paused: Paused | None = None
+    secrets: FrozenList = EMPTY
+    """Texts that were found to be sensitive: the records of later runs do not show them either."""
 
     def but(self, **fields: Any) -> Kept:
         """The same with other fields."""
@@ -91,6 +95,8 @@ def to_json(kept: Kept, agent: str) -> bytes:
         document["pending"] = kept.pending
     if kept.carried:
         document["carried"] = kept.carried
+    if kept.secrets:
+        document["secrets"] = kept.secrets
     if kept.paused is not None:
         document["paused"] = _paused_json(kept.paused)
     text = dumps(document)
@@ -106,7 +112,9 @@ def _digest(text: bytes | str) -> str:
 
 def _paused_json(paused: Paused) -> dict[str, Any]:
     cursor = paused.cursor
+    sensitive = {"sensitive": paused.sensitive} if paused.sensitive else {}
     return {
+        **sensitive,
         "cursor": Cursor(cursor.frames, cursor.state.for_json(), cursor.returned),
         "chart": paused.chart,
         "message": paused.message,
@@ -147,6 +155,7 @@ def from_json(data: bytes | str, agent: str, chart: str) -> Kept:
         fields.text("runId"),
         fields.object("carried") if "carried" in document else FrozenDict({}),
         None if paused is None else _paused(paused, chart),
+        fields.list("secrets") if "secrets" in document else EMPTY,
     )
     # Last, so that what can be named is named. Whatever else was changed inside the state of a run
     # would otherwise come to light in the midst of it.
@@ -196,6 +205,7 @@ def _paused(tree: Any, chart: str) -> Paused:
         fields.number("iterations"),
         commits,
         _used(fields.list("used").raw),
+        fields.object("sensitive") if "sensitive" in tree else FrozenDict({}),
     )
 
 

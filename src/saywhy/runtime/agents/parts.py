@@ -7,7 +7,7 @@ object with `run`, or a function of the message.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 from saywhy.agent.runners.outside import can_run, outside_chart
@@ -15,6 +15,7 @@ from saywhy.agent.runners.part import Part
 from saywhy.chart.built import Built
 from saywhy.errors import CallerError, DefinitionError, Problem
 from saywhy.runtime.agents.runner import Runner
+from saywhy.trace.masking.declared import Declared
 from saywhy.trace.masking.redact import USUAL, Policy
 
 Named = tuple[str, Any]
@@ -100,4 +101,6 @@ def policy_of(given: Policy | None, runners: Iterable[Any]) -> Policy:
         secrets=tuple(dict.fromkeys(text for one in policies for text in one.secrets)),
         max_value_bytes=min(one.max_value_bytes for one in policies),
         tools=tuple(dict.fromkeys(name for one in policies for name in one.tools)),
+        paths=tuple(dict.fromkeys(path for one in policies for path in one.paths)),
+        declared=reduce(Declared.joined, (one.declared for one in policies)),
     )

@@ -29,6 +29,8 @@ from saywhy.runtime.agents.resting import answer_to, question_of, round_of, wait
 from saywhy.runtime.agents.result import AgentResult, Usage
 from saywhy.runtime.agents.telling import About, Telling
 from saywhy.runtime.watchers import close
+from saywhy.trace.masking.taint import Taint
+from saywhy.trace.masking.texts import MAX_HELD
 from saywhy.trace.record import Recorder
 from saywhy.trace.trace import Trace
 from saywhy.values import FrozenDict, FrozenList, freeze
@@ -92,7 +94,12 @@ class AgentRun:
             self.telling.go_on(*round_of(self.resumed.cursor))
         earlier = self.resumed.commits if self.resumed is not None else ()
         self.listeners = agent.dispatch.listeners(kept.id, earlier)
-        self.recorder = Recorder(agent.redact, listeners=self.listeners)
+        self.secrets = [str(one) for one in kept.secrets.raw]
+        sensitive = self.resumed.sensitive.raw if self.resumed is not None else None
+        self.recorder = Recorder(
+            agent.redact, secrets=self.secrets, sensitive=sensitive, listeners=self.listeners
+        )
+        self.recorder.redactor.on_learnt = _noting(self.secrets)
         self.result: AgentResult | None = None
         self._come_to: Result | None = None
         self._last = 0
@@ -230,7 +237,12 @@ class AgentRun:
         return self.agent.result_of(state, given)
 
     def _kept_after(self, come_to: Result, result: AgentResult) -> Kept:
-        kept = self.kept.but(turn=self.turn, run_id=self.run_id, decision=result.decision)
+        kept = self.kept.but(
+            turn=self.turn,
+            run_id=self.run_id,
+            decision=result.decision,
+            secrets=FrozenList(self.secrets),
+        )
         if result.paused:
             return kept.but(paused=self._paused(come_to, result))
         state = come_to.state
@@ -255,9 +267,14 @@ class AgentRun:
             result.iterations,
             self._commits(),
             (result.usage.input_tokens, result.usage.output_tokens, result.usage.calls),
+            self._sensitive(),
         )
 
     # ------------------------------------------------------------ its record
+
+    def _sensitive(self) -> FrozenDict:
+        taint = self.recorder.redactor.taint
+        return freeze(taint.kept()) if taint is not None else FrozenDict({})
 
     def _commits(self) -> tuple[Commit, ...]:
         before = self.resumed.commits if self.resumed is not None else ()
@@ -303,3 +320,12 @@ def _since_the_user(messages: FrozenList) -> FrozenList:
     items = messages.raw
     at = max((n for n, one in enumerate(items) if one.get("role") == "user"), default=0)
     return FrozenList(items[at:])
+
+
+def _noting(held: list[str]) -> Callable[[Taint, list[str]], None]:
+    """Notes in `held` what is learnt. No method of the run, which holds the one that calls it."""
+
+    def learnt(taint: Taint, texts: list[str]) -> None:
+        held[:] = list(dict.fromkeys([*held, *texts]))[-MAX_HELD:]
+
+    return learnt

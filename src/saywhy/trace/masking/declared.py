@@ -6,10 +6,13 @@ follows from them while a conversation runs is answered by `taint`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from saywhy.values import Key
+
+T = TypeVar("T")
 
 Spot = tuple[str | int, ...]
 """A path inside a value; empty for all of it."""
@@ -58,6 +61,33 @@ class Declared:
             self.answers,
             self.parts,
         )
+
+    def joined(self, other: Declared) -> Declared:
+        """What both declare."""
+        if not other:
+            return self
+        if not self:
+            return other
+        return Declared(
+            _joined(self.variables, other.variables, frozenset.union),
+            self.steps | other.steps,
+            self.asking or other.asking,
+            tuple(dict.fromkeys((*self.paths, *other.paths))),
+            _joined(self.arguments, other.arguments, _both),
+            _joined(self.answers, other.answers, _both),
+            {**self.parts, **other.parts},
+        )
+
+
+def _both(one: tuple[Spot, ...], other: tuple[Spot, ...]) -> tuple[Spot, ...]:
+    return tuple(dict.fromkeys((*one, *other)))
+
+
+def _joined(
+    one: Mapping[str, T], other: Mapping[str, T], both: Callable[[T, T], T]
+) -> dict[str, T]:
+    shared = {name: both(one[name], other[name]) for name in one if name in other}
+    return {**one, **other, **shared}
 
 
 NOTHING = Declared()

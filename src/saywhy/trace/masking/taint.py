@@ -9,12 +9,13 @@ counts as what it is made of. How a part of a commit looks without its values is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 
 from saywhy.chart.commit import Answered, Commit, Op
+from saywhy.trace.masking.content import Content, content_of
 from saywhy.trace.masking.declared import Declared, Spot
 from saywhy.trace.masking.places import beyond, index_of, meet
 from saywhy.trace.masking.texts import distinctive, given, masked_messages
@@ -34,8 +35,6 @@ SENSITIVE: Final = "sensitive"
 """Under which name a session keeps what is known of its sensitive places."""
 MAX_KEYS: Final = 2_000
 """Places that are kept exactly; beyond that whole variables are sensitive."""
-MAX_WORDS: Final = 50
-"""Sensitive messages of the user's that a flow may still be working on."""
 _SPEECH: Final = frozenset([("session", "queue"), ("session", "tentative"), ("turn", "reply")])
 _BOOKKEEPING: Final = frozenset(["session", "turn", "routing"])
 _OF_THE_RUN: Final = frozenset(["receipts", "runId", "conversationId"])
@@ -229,7 +228,7 @@ class Taint:
             self._ask(commit, clean, changes)
         answered = commit.answered
         if answered is not None and answered.kind != "user":
-            self._learn(answered.value, declared=is_declared)
+            self._learn_answer(answered, declared=is_declared)
             hidden = veil_answered(answered, self.mark)
             error = self._sentence(answered.error, commit)
             changes["answered"] = msgspec.structs.replace(hidden, error=error)
@@ -400,7 +399,9 @@ class Taint:
                 self._learn_at(asked.args, spots)
                 names = [str(spot[0]) for spot in spots if spot]
                 known = self._open.get(str(commit.frame), [])
-                self._open[str(commit.frame)] = None if known is None else [*known, *names]
+                self._open[str(commit.frame)] = (
+                    None if known is None or () in spots else [*known, *names]
+                )
                 self.grown += 1
                 args = veil_at(asked.args, spots, self.mark)
                 changes["asked"] = msgspec.structs.replace(asked, args=args)
@@ -413,6 +414,9 @@ class Taint:
     def _answer_at(self, commit: Commit, spots: tuple[Spot, ...]) -> dict[str, Any]:
         answered = commit.answered
         assert answered is not None
+        said = content_of(answered.value, spots)
+        if said is not None:
+            return self._content_at(commit, said, spots)
         self._learn_at(answered.value, spots)
         value = veil_at(answered.value, spots, self.mark)
         ops: list[Op] = []
@@ -423,6 +427,32 @@ class Taint:
             for spot in spots:
                 self.add((*op.key, *spot), declared=True)
             ops.append(Op(op.verb, op.key, veil_at(op.value, spots, self.mark)))
+        return {"answered": msgspec.structs.replace(answered, value=value), "ops": tuple(ops)}
+
+    def _learn_answer(self, answered: Answered, *, declared: bool) -> None:
+        """What was answered in a step of which all is sensitive."""
+        spots = self.declared.answers.get(answered.name, ()) if answered.kind == "tool" else ()
+        said = content_of(answered.value, spots) if answered.kind == "tool" else None
+        value = answered.value if said is None else said.tree
+        self._learn(value, declared=declared)
+        self._learn_at(value, spots)
+
+    def _content_at(self, commit: Commit, said: Content, spots: tuple[Spot, ...]) -> dict[str, Any]:
+        """The same where an agent's tool has answered: what it gave is text for the model."""
+        answered = commit.answered
+        assert answered is not None
+        self._learn_at(said.tree, spots)
+        hidden = said.shown(spots, self.mark)
+        if self.shown.get(said.text) != hidden:
+            self.shown[said.text] = hidden
+            self.grown += 1
+        ops: list[Op] = []
+        for op in commit.ops:
+            told = said.replaced(op.value, hidden)
+            if told is not op.value and op.key[0] not in _BOOKKEEPING:
+                self.add(op.key)  # what is made of it is sensitive, too
+            ops.append(op if told is op.value else Op(op.verb, op.key, told))
+        value = said.replaced(answered.value, hidden)
         return {"answered": msgspec.structs.replace(answered, value=value), "ops": tuple(ops)}
 
     def _learn_at(self, value: Any, spots: tuple[Spot, ...]) -> None:
@@ -468,33 +498,3 @@ def _meets(path: Spot, key: Key) -> bool:
     """Whether a path in a text of the author's and a place in the state may be of one value."""
     place = key if path[:1] in (("cargo",),) else key[1:]
     return meet(path, place)
-
-
-def touches(kept: Mapping[str, Any], reads: Iterable[Key]) -> bool:
-    """Whether something sensitive may stand at one of these places, by what `Taint.kept` gave."""
-    for key in reads:
-        for place, _ in kept.get("keys") or ():
-            one = tuple(place)
-            if key[:1] == one[:1] and meet(one, key):
-                return True
-    return False
-
-
-def pruned(
-    kept: Mapping[str, Any], declared: Declared, scopes: Iterable[str], queued: Iterable[str]
-) -> dict[str, Any]:
-    """What a session has to keep when a turn ends: what is about variables that are gone, about
-    words long past and about texts that were delivered is not needed any more."""
-    alive, texts = {*scopes, "cargo"}, set(queued)
-    places = [(tuple(raw(key)), told) for key, told in kept.get("keys") or ()]
-    words = [one for one in places if one[0][0] == "input"] if len(alive) > 1 else []
-    places = [one for one in places if one[0][0] in alive and one[0] not in declared.paths]
-    keys = [[list(key), told] for key, told in [*places, *words[-MAX_WORDS:]]]
-    shown = kept.get("shown") or {}
-    made = {
-        "keys": keys,
-        "shown": {text: as_shown for text, as_shown in shown.items() if text in texts},
-        "open": kept.get("open"),
-        "openers": kept.get("openers") if keys or kept.get("open") else None,
-    }
-    return {name: raw(one) for name, one in made.items() if one}

@@ -25,6 +25,10 @@ _SHORTEST_GIVEN: Final = 3
 """From this length on, what was declared as sensitive is looked for whatever it looks like."""
 _DECIMALS: Final = 4
 """A number with more of them was measured, such as how long something took."""
+_ENDS: Final = frozenset(
+    ["tool_calls", "tool_use", "end_turn", "max_tokens", "stop_sequence", "content_filter"]
+)
+"""What models say of how they ended. Some are names of fields as well."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
 """One word of letters, such as `orders`, stands everywhere and tells nothing."""
 
@@ -49,7 +53,8 @@ def _leaves(tree: Any) -> Iterator[str]:
         for item in tree:  # pyright: ignore[reportUnknownVariableType] - JSON
             yield from _leaves(item)
     elif isinstance(tree, str):
-        yield tree
+        if tree not in _ENDS:
+            yield tree
     elif isinstance(tree, int | float) and not isinstance(tree, bool):
         number = int(tree) if isinstance(tree, float) and tree.is_integer() else tree
         is_measured = isinstance(number, float) and round(number, _DECIMALS) != number
