@@ -5,15 +5,15 @@ How each is found in the record is answered by `why`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+import msgspec
 
 from saywhy.errors import CallerError, did_you_mean
 from saywhy.values import Key
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True):
     """The reply of a turn; without a number, of the newest turn that has one.
 
     `part` is a text in it, or the numbers of its first character and of the one behind its last;
@@ -24,16 +24,14 @@ class Reply:
     part: str | tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(msgspec.Struct, frozen=True):
     """A variable by name (`amount`, `fee.total`, `cargo.plan`), as it was when a turn ended."""
 
     name: str
     turn: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(msgspec.Struct, frozen=True):
     """An argument of a tool's newest call, by its name (`fee.total` for a part of it).
 
     With an empty name it is the call as a whole.
@@ -44,8 +42,7 @@ class Argument:
     turn: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(msgspec.Struct, frozen=True):
     """The newest decision of a step: why this branch. `flow` may be empty."""
 
     step: str
@@ -53,23 +50,20 @@ class Decided:
     turn: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True):
     """What went wrong: the newest error of the record, or of a turn."""
 
     turn: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(msgspec.Struct, frozen=True):
     """What is not there: `reply`, a variable that is unset, a tool that was not called."""
 
     name: str
     turn: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class At:
+class At(msgspec.Struct, frozen=True):
     """One step, by the number of its commit."""
 
     commit: int
