@@ -136,6 +136,13 @@ async def test_other_words_are_kept(said: str) -> None:
     assert said in record_of(session)
 
 
+async def test_a_correction_of_something_else() -> None:
+    """It names what it is about, so it is told as it was said, also after something sensitive."""
+    engine = engine_of(PIN, ask("amount", "How much?"), CURRENCY, NOTE)
+    session = await talk(engine, "pay", "4711", "50", "no, the amount is 8000")
+    assert "no, the amount is 8000" in record_of(session)
+
+
 async def test_where_nothing_sensitive_is_asked() -> None:
     """The same words about something that is not sensitive are kept."""
     engine = engine_of(ask("cardNumber", "Which card?"), CURRENCY, NOTE)

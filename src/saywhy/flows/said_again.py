@@ -7,7 +7,7 @@ same: all of it, and the value in it wherever that turns up later.
 Looked at are the flows that run and, where none does, all that may be started. A message counts
 where it is a plain form of a correction around the name of something sensitive, where it has such a
 name and a longer number, and where it takes something back with a longer number after something
-sensitive was answered.
+sensitive was answered, and names nothing else that is asked for.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from saywhy.chart.scope import Scope
 from saywhy.flows.answers import SECRETS, mask
 from saywhy.flows.corrections import patterns
 from saywhy.flows.corrections.said import spoken
+from saywhy.flows.corrections.settings import spaced
 from saywhy.flows.languages import nearest
 from saywhy.flows.privacy import SENSITIVE
 from saywhy.flows.world import World
@@ -33,9 +34,9 @@ _NUMBER: Final = re.compile(r"[0-9](?:[ .()/-]?[0-9]){3,}")
 
 def hide_given(world: World, scope: Scope, frames: Sequence[Frame], text: str, tag: str) -> None:
     """Mask the words, and the values in them, where they give something sensitive."""
-    charts = (world.charts.version(frame.chart) for frame in frames)
+    charts = [world.charts.version(frame.chart) for frame in frames]
     if not frames:
-        charts = (world.chart_of(flow) for flow in world.order)
+        charts = [world.chart_of(flow) for flow in world.order]
     names = tuple(dict.fromkeys(name for chart in charts for name in _asked(chart, tag)))
     if not names:
         return
@@ -43,7 +44,8 @@ def hide_given(world: World, scope: Scope, frames: Sequence[Frame], text: str, t
     numbers = _NUMBER.findall(text)
     if not values and not numbers:
         return
-    if values or _mentions(text, names) or (scope.peek(SECRETS) and _takes_back(text, tag)):
+    taken_back = scope.peek(SECRETS) and _takes_back(text, tag) and not _is_of_another(text, charts)
+    if values or taken_back or _mentions(text, names):
         for secret in dict.fromkeys([text, *values, *_spellings(numbers)]):
             mask(scope, secret)
 
@@ -69,6 +71,14 @@ def _takes_back(text: str, tag: str) -> bool:
     forms = [patterns.FORMS[each] for each in nearest(tag) if each in patterns.FORMS]
     folded = patterns.fold(text)
     return any(re.match(rf"\W*(?:{form.lead})\b", folded) for form in forms)
+
+
+def _is_of_another(text: str, charts: Sequence[Chart | None]) -> bool:
+    """Whether it names something else that one of the flows asks for: "no, the amount is 8000"."""
+    nodes = (node for chart in charts if chart is not None for node in chart.nodes.values())
+    asked = (node.spec.get("variable") for node in nodes if node.kind == "SAY-GET")
+    names = tuple(dict.fromkeys(spaced(name) for name in asked if isinstance(name, str) and name))
+    return bool(names) and _mentions(text, names)
 
 
 def _spellings(numbers: Sequence[str]) -> Iterator[str]:
