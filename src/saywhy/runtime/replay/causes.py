@@ -77,7 +77,7 @@ class Causes:
         return (
             "unexplained",
             "what it depends on is not on record: agents, globals, options or texts of the "
-            "engine are not those it was recorded with",
+            "engine, or the version of Saywhy, are not those it was recorded with",
         )
 
     def _flow_change(self, one: Commit | None, other: Commit | None) -> str:
