@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +14,11 @@ from saywhy import (
     FollowUpBinding,
     LLMInstruction,
     Policy,
+    RecordingModel,
     Sequence,
     agent_as_tool,
     define_tool,
+    masked_record,
 )
 from saywhy.agent.tools import AgentTool, ask_human
 from saywhy.models.scripted import ScriptedModel
@@ -81,6 +85,17 @@ async def test_errors() -> None:
     agent = Agent(script, tools=[lab()], name="desk")
     await agent.run("look up")
     assert_nothing_in(record_of(agent))
+
+
+async def test_what_a_model_is_asked(tmp_path: Path) -> None:
+    """A recorder of models that asks for it masks what the run knows."""
+    path = tmp_path / "talk.jsonl"
+    model = RecordingModel(says(*LOOKS), path, redact=masked_record)
+    agent = Agent(model, tools=[lab()], name="desk")
+    await agent.run("look up")
+    asked = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len(asked) == 2
+    assert_nothing_in(json.dumps(asked[1]))
 
 
 async def test_later_runs() -> None:

@@ -29,6 +29,7 @@ from saywhy.runtime.agents.resting import answer_to, question_of, round_of, wait
 from saywhy.runtime.agents.result import AgentResult, Usage
 from saywhy.runtime.agents.telling import About, Telling
 from saywhy.runtime.watchers import close
+from saywhy.trace.masking.current import CURRENT
 from saywhy.trace.masking.taint import Taint
 from saywhy.trace.masking.texts import MAX_HELD
 from saywhy.trace.record import Recorder
@@ -111,9 +112,12 @@ class AgentRun:
         given = self.given
         token = CancelToken(timeout=given.timeout, clock=self.agent.clock, parent=given.signal)
         self.telling.begin(self._words(), resumed=self.resumed is not None)
+        redactor = self.recorder.redactor
+        before = CURRENT.set(redactor if redactor.taint is not None else CURRENT.get())
         try:
             come_to = self._come_to = await self._driven(token)
         finally:
+            CURRENT.reset(before)
             for listener in self.listeners:
                 close(listener)
         result = self.result = self._result_of(come_to)
