@@ -181,7 +181,17 @@ class Run(msgspec.Struct, eq=False):
         scope = Scope(
             cursor, cursor.state, frame, chart, node, self.charts, self.now, asked, self.cursors
         )
-        outcome = self._outcome(node, scope, answer)
+        step = self.language.steps.get(node.kind) or self._missing(node)
+        try:
+            if asked is None:
+                outcome = step.enter(node, scope)
+            else:
+                outcome = self._resumed(step, scope, answer)
+        except Suspend as suspend:
+            scope.discard()
+            outcome = suspend.need
+        except Exception as error:
+            outcome = _failed(step, node, scope, error)
         if type(outcome) is Need:
             if outcome.kind == "function":  # the step is not over, so nothing is noted yet
                 return self._follow(cursor, frame, scope, outcome, answer)
@@ -191,23 +201,21 @@ class Run(msgspec.Struct, eq=False):
         self.record(step_commit(scope, depth, outcome, asked, answer))
         return self._follow(cursor, frame, scope, outcome, answer)
 
-    def _outcome(self, node: Node, scope: Scope, answer: Answer | None) -> Outcome:
-        step = self.language.steps.get(node.kind)
-        if step is None:
-            known = ", ".join(sorted(kind for kind in self.language.steps if ":" not in kind))
-            problem = f"there is no step of the type {node.kind}"
-            return Fail(ChartError(problem, place=node.where, hint=f"known: {known}"))
-        try:
-            if scope.asked is not None:
-                if self.failure is not None or (answer is not None and answer.error is not None):
-                    self._raise_failure(scope, answer)
-                return step.resume(node, scope, answer or Answer())
-            return step.enter(node, scope)
-        except Suspend as suspend:
-            scope.discard()
-            return suspend.need
-        except Exception as error:
-            return _failed(step, node, scope, error)
+    def _resumed(self, step: Step, scope: Scope, answer: Answer | None) -> Outcome:
+        if self.failure is not None or (answer is not None and answer.error is not None):
+            self._raise_failure(scope, answer)
+        return step.resume(scope.node, scope, answer or Answer())
+
+    def _missing(self, node: Node) -> Step:
+        """In place of what nobody has handed over: it fails, saying so."""
+        known = ", ".join(sorted(kind for kind in self.language.steps if ":" not in kind))
+        problem = f"there is no step of the type {node.kind}"
+        failure = Fail(ChartError(problem, place=node.where, hint=f"known: {known}"))
+
+        def fail(*_: object) -> Outcome:
+            return failure
+
+        return Step(fail, fail, fail)
 
     def _raise_failure(self, scope: Scope, answer: Answer | None) -> None:
         """The failure of an awaited chart or a fork is an exception of the step itself."""

@@ -141,11 +141,14 @@ class Plan:
     """The second half is given the whole answer, an error included."""
     over: Over
     """Takes the place of the scope in views that are kept too long."""
+    kind: str = ""
+    """The node's."""
     straight: Goto | None = None
     """Where a plain stage goes on that decides, asks and counts nothing."""
 
     def __post_init__(self) -> None:
-        if self.node.kind == "stage" and self.way.loop is None:
+        self.kind = self.node.kind
+        if self.kind == "stage" and self.way.loop is None:
             self.straight = self.way.goto
 
     @classmethod

@@ -48,12 +48,12 @@ def given_value(plan: Plan, value: Any, stop: Stop) -> Any:
 
 def finish(plan: Plan, scope: Scope, value: Any, stop: Stop) -> Outcome:
     """The outcome of a stage whose function has given `value` (see `given_value`)."""
-    if stop is not None:
-        _forget(scope)
-        reason, everything = stop
-        unwind = "all" if everything else "frame"
-        return Return(value, unwind, "stopped", reason)
-    return _WAYS.get(plan.node.kind, leave)(plan, scope, value)
+    if stop is None:
+        return _WAYS.get(plan.kind, leave)(plan, scope, value)
+    _forget(scope)
+    reason, everything = stop
+    unwind = "all" if everything else "frame"
+    return Return(value, unwind, "stopped", reason)
 
 
 def leave(plan: Plan, scope: Scope, value: Any = None, way: Exit | None = None) -> Outcome:
@@ -81,12 +81,14 @@ def _on_or_ask(plan: Plan, scope: Scope, value: Any) -> Outcome:
 
     The second half may go on asking, with a `Need` or an `Invoke`; all else is what it returns.
     """
+    if value is None:
+        return leave(plan, scope)
     memo = scope.kept("stage")
-    if value is not None and (type(value) is Need or isinstance(value, Need | Invoke)):
+    if type(value) is Need or isinstance(value, Need | Invoke):
         if memo:
             scope.keep("stage", None)  # of the question before
         return _ask(plan, scope, value)
-    if value is None or (memo and "answer" in memo):
+    if memo and "answer" in memo:
         return leave(plan, scope, value)
     spec = plan.node.spec
     return Need(spec.get("ask", "user"), plan.node.id, value, spec.get("effect", "once"))
