@@ -44,8 +44,7 @@ def build_tool_calls(
 ) -> Built:
     """The sub-chart of a round. It sees the variables of the loop."""
     chart = Builder("ExecuteTools", id=id, describe="Make the calls of a reply", own=OWN)
-    made = Round(calls, APART, ahead=concurrency > 1)
-    add_round(chart, made, answers, STAGE, concurrency=concurrency)
+    add_round(chart, Round(calls, "toolMessages"), answers, STAGE, concurrency=concurrency)
     return chart.build()
 
 
@@ -86,26 +85,22 @@ def calls_in(s: Any) -> Sequence[Call]:
 class Round:
     """The two halves of the stage that makes the calls."""
 
-    def __init__(self, calls: ToolCalls, into: str, *, ahead: bool) -> None:
+    def __init__(self, calls: ToolCalls, into: str) -> None:
         self.calls = calls
         self.into = into
         """Where the messages go: to those of the loop, or to a list that is taken over later."""
-        self.ahead = ahead
-        """Whether calls were made side by side before."""
 
     def first(self, s: Any) -> Asks | None:
         """Begin with the first call."""
         if self.into == APART:
             write(s, APART, EMPTY)
-        calls = calls_in(s)
-        return self._go_on(s, 0, calls, self._order(calls))
+        return self._go_on(s, 0, calls_in(s))
 
     def second(self, s: Any, answer: Answer) -> Asks | None:
         """Take what the call at hand came to, and go on with the next."""
         at = int(glance(s, "roundAt", 0))
         calls = calls_in(s)
-        order = self._order(calls)
-        call = calls[order[at]]
+        call = calls[self._order(s, calls)[at]]
         asked = sight_of(s).scope.asked
         if asked is not None and asked.kind == "user" and answer.error is None:
             s.emit("turn_start", {"user_message": _said(answer)})
@@ -113,10 +108,11 @@ class Round:
         if isinstance(made, Asks):
             return self._ask(s, at, made)
         self._take(s, call, made, latency_of(answer))
-        return self._go_on(s, at + 1, calls, order)
+        return self._go_on(s, at + 1, calls)
 
-    def _go_on(self, s: Any, at: int, calls: Sequence[Call], order: Sequence[int]) -> Asks | None:
-        ready: Any = raw(glance(s, "toolReplies", EMPTY)) if self.ahead else ()
+    def _go_on(self, s: Any, at: int, calls: Sequence[Call]) -> Asks | None:
+        order = self._order(s, calls)
+        ready: Any = raw(glance(s, "toolReplies", EMPTY))
         while at < len(order):
             number = order[at]
             call = calls[number]
@@ -154,7 +150,7 @@ class Round:
             _asks_human(registry.get(call["name"])) for call in calls_in(s)
         )
 
-    def _order(self, calls: Sequence[Call]) -> Sequence[int]:
+    def _order(self, s: Any, calls: Sequence[Call]) -> Sequence[int]:
         """The numbers of the calls in the order in which they are made: people come last."""
         if not self.calls.box.asks_people:
             return range(len(calls))
