@@ -12,7 +12,7 @@ from typing import Any, Final
 from saywhy.chart.model import Chart, Node
 from saywhy.flows.corrections.settings import settings_of, takes_corrections
 from saywhy.flows.model import PATTERNS, VALIDATOR, Flow, Step
-from saywhy.flows.privacy import SENSITIVE, asked_names, asks_for
+from saywhy.flows.privacy import SENSITIVE_ANSWERS, asked_names, asks_for
 from saywhy.values import UNDEFINED
 
 LEAVING: Final = frozenset({"RETURN", "END", "DISPATCH"})
@@ -43,7 +43,7 @@ def _meta(flow: Flow) -> dict[str, Any]:
     return {
         **limit,
         **corrections,
-        **({SENSITIVE: asked} if asked else {}),
+        **({SENSITIVE_ANSWERS: asked} if asked else {}),
         **about,
         "version": flow.version,
         "scope": flow.scope,

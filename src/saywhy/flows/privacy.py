@@ -24,7 +24,7 @@ ASKING: Final = frozenset(["SAY-GET"])
 """Steps on which it means that the user's answer is; a form has it on its inputs."""
 OUTER: Final = ("cargo", "globals")
 """How a path begins that leads to no variable of the flow."""
-SENSITIVE: Final = "sensitive"
+SENSITIVE_ANSWERS: Final = "sensitive"
 """In a chart's `meta`: what people call each thing that the flow asks for as sensitive."""
 _DEEPEST: Final = 12
 
@@ -81,11 +81,9 @@ def asked_names(flow: Flow) -> dict[str, Mapping[str, list[str]]]:
     found: dict[str, Mapping[str, list[str]]] = {}
     known = spoken_names(flow)
     for step in flow.walk():
-        spec = asks_for(flow, step.raw)
-        entries = list_of(spec.get("inputs")) if step.type == "FORM" else [spec]
-        for entry in map(object_of, entries if _asks(step, spec) else ()):
+        for entry in _questions(step, asks_for(flow, step.raw)):
             name = entry.get("variable") or entry.get("name")
-            if isinstance(name, str) and name and is_on(entry.get("pii")):
+            if isinstance(name, str) and name:
                 found[name] = known.get(name) or {"": [spaced(name), *_label(entry)]}
     return found
 
@@ -106,7 +104,7 @@ def declared_in(flows: Iterable[Flow], tools: Iterable[Tool]) -> Declared:
     found = Declared(
         {name: names for name, names in variables.items() if names},
         frozenset((name, step.pointer) for name, step in steps if _writes(step)),
-        any(_asks(step, step.raw) for _, step in steps),
+        any(_questions(step, step.raw) for _, step in steps),
         tuple(dict.fromkeys(_outer_paths(given))),
         dict(_spots(offered, "schema")),
         dict(_spots(offered, "returns")),
@@ -133,12 +131,14 @@ def _writes(step: Step) -> bool:
     return step.type in WRITING and is_on(step.raw.get("pii"))
 
 
-def _asks(step: Step, spec: Mapping[str, Any]) -> bool:
-    """Whether it asks for something sensitive; `spec` is the step, as written or as it counts."""
-    if step.type in ASKING:
-        return is_on(spec.get("pii"))
-    inputs = list_of(spec.get("inputs")) if step.type == "FORM" else ()
-    return any(is_on(object_of(entry).get("pii")) for entry in inputs)
+def _questions(step: Step, spec: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The step, or those of its inputs, that ask for something sensitive.
+
+    `spec` is the step as written, or as it counts.
+    """
+    entries = list_of(spec.get("inputs")) if step.type == "FORM" else ()
+    asking = [spec] if step.type in ASKING else entries
+    return [entry for entry in map(object_of, asking) if is_on(entry.get("pii"))]
 
 
 def _outer_paths(flows: Iterable[Flow]) -> Iterator[Key]:

@@ -25,7 +25,7 @@ from saywhy.flows.corrections import patterns
 from saywhy.flows.corrections.said import spoken
 from saywhy.flows.corrections.settings import spaced
 from saywhy.flows.languages import nearest
-from saywhy.flows.privacy import SENSITIVE
+from saywhy.flows.privacy import SENSITIVE_ANSWERS
 from saywhy.flows.world import World
 
 _NUMBER: Final = re.compile(r"[0-9](?:[ .()/-]?[0-9]){3,}")
@@ -52,7 +52,7 @@ def hide_given(world: World, scope: Scope, frames: Sequence[Frame], text: str, t
 
 def _asked(chart: Chart | None, tag: str) -> Iterator[str]:
     """What people call what a flow asks for as sensitive."""
-    for names in chart.meta.get(SENSITIVE, {}).values() if chart is not None else ():
+    for names in chart.meta.get(SENSITIVE_ANSWERS, {}).values() if chart is not None else ():
         yield from spoken(names, tag)
 
 

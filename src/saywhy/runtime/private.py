@@ -27,6 +27,8 @@ def kept_private(world: World, policy: Policy) -> tuple[World, Policy]:
     secrets = list(_secret_globals(world, policy))
     texts = tuple(text for _, text in secrets if len(text) >= SHORTEST_TAINT)
     declared = declared_in(world.order, world.tools)
+    if world.agents:
+        declared = declared.joined(_hidden(policy))
     paths = (*map(path_of, policy.paths), *_mentioned(world.order, [path for path, _ in secrets]))
     if paths:
         parts = declared.parts or parts_of(world.order)
@@ -41,10 +43,14 @@ def masked_for(tools: Iterable[Tool], policy: Policy) -> Policy:
     """The policy of an agent that runs alone: its tools hold secrets and declare things, too."""
     given = tuple(tools)
     policy = masked_by(Registry({tool.id: tool for tool in given}.values()), policy)
-    whole = dict.fromkeys(policy.tools, ((),))  # here what is said of a call stands in many places
-    hidden = Declared(arguments=whole, answers=whole)
-    declared = policy.declared.joined(declared_in((), given)).joined(hidden)
+    declared = policy.declared.joined(declared_in((), given)).joined(_hidden(policy))
     return replace(policy, declared=declared)
+
+
+def _hidden(policy: Policy) -> Declared:
+    """What a policy hides of calls, where agents make them: there it stands in many places."""
+    whole = dict.fromkeys(policy.tools, ((),))
+    return Declared(arguments=whole, answers=whole)
 
 
 def masked_by(tools: Registry, policy: Policy) -> Policy:

@@ -36,9 +36,9 @@ __all__ = [
 
 TIMEOUT_MS: Final[dict[str, float]] = {"local": 5_000, "http": 20_000, "mcp": 20_000}
 RECONCILE_MS: Final = 5_000.0
+"""How long a `reconcile` function may take unless the tool says otherwise."""
 SHOWN_SCHEMA: Final = "inputSchema"
 """Key of a definition for the schema a model is shown, where calls are not checked against it."""
-"""How long a `reconcile` function may take unless the tool says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import pytest
 
 from saywhy import (
     Agent,
+    Engine,
     FollowUpBinding,
     LLMInstruction,
     Policy,
@@ -144,6 +145,15 @@ async def test_runners_made_of_others() -> None:
     assert_nothing_in(record_of(outer))
 
 
+async def test_a_host_that_says_what_to_mask() -> None:
+    """What tools declare holds besides what is said of the whole."""
+    inner = Agent(says(*LOOKS), tools=[lab()], name="desk")
+    last = Agent(says({"reply": "So."}), name="last")
+    both = Sequence(inner, last, name="both", redact=Policy(names=("zip",)))
+    await both.run("look up")
+    assert_nothing_in(record_of(both))
+
+
 async def test_follow_ups() -> None:
     """An action that is offered with what a sensitive answer holds does not tell it."""
     offered = FollowUpBinding(
@@ -171,3 +181,14 @@ async def test_tools_that_a_host_hides() -> None:
     agent = Agent(says(*LOOKS), tools=[tool], name="desk", redact=Policy(tools=("lab",)))
     await agent.run("look up")
     assert_nothing_in(record_of(agent))
+
+
+async def test_tools_that_a_host_hides_in_an_engine() -> None:
+    """The steps of the agent that calls them tell no more than the call itself."""
+    agent = Agent(says(*LOOKS), tools=[lab(pii=False)], name="desk")
+    flow = {"id": "f", "name": "F", "steps": [{"type": "AGENT", "agent": "desk", "value": "look"}]}
+    hiding = Policy(tools=("lab",))
+    engine = Engine(flows=[flow], agents={"desk": agent}, redact=hiding, validate_on_init=False)
+    session = await engine.update_activity("F", engine.init_session("ann", "s"))
+    assert session.response == f"It is {GOT}."
+    assert_nothing_in(b"\n".join(lines_of(session.trace)).decode() + session.trace.narrative())

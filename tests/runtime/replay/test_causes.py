@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from saywhy.chart.outcome import Need
-from saywhy.runtime.replay.causes import would_ask
+from saywhy.runtime.replay.causes import lacking
 from saywhy.values import freeze
 from tests.runtime.replay.conftest import PAYING, Outside, ask, engine_of, flow_of, say, talk
 
@@ -21,7 +21,7 @@ from tests.runtime.replay.conftest import PAYING, Outside, ask, engine_of, flow_
 )
 def test_what_would_be_needed(need: Need, text: str) -> None:
     """In words, with what it would be asked."""
-    assert would_ask(need) == f"{text}, and no answer is on record"
+    assert lacking(need) == f"{text}, and no answer is on record"
 
 
 async def test_a_global_that_has_another_value_is_not_on_record() -> None:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
 from saywhy.agent.agent import (
@@ -34,10 +32,10 @@ from saywhy.agent.slots.injection import Injection
 from saywhy.chart.built import Built
 from saywhy.clock import Clock
 from saywhy.models.asked import asked_model
+from saywhy.runtime.agents.parts import policy_of
 from saywhy.runtime.agents.result import AgentResult
 from saywhy.runtime.agents.runner import Runner, random_id
 from saywhy.runtime.private import masked_for
-from saywhy.trace.masking.declared import Declared
 from saywhy.trace.masking.redact import USUAL, Policy
 
 if TYPE_CHECKING:
@@ -184,7 +182,5 @@ class Agent(Runner[AgentResult]):
 def _masked(definition: AgentDefinition, redact: Policy) -> Policy:
     """What is masked where it runs alone: what its tools declare, and runners behind them, too."""
     tools = tuple(definition.every_tool())
-    policy = masked_for([one.tool for one in tools], redact)
     behind = [one.runs.inner for one in tools if one.runs is not None]
-    inner = [one.redact.declared for one in behind if isinstance(one, Runner)]
-    return replace(policy, declared=reduce(Declared.joined, inner, policy.declared))
+    return policy_of(masked_for([one.tool for one in tools], redact), behind)

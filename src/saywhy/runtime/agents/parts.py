@@ -7,6 +7,7 @@ object with `run`, or a function of the message.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial, reduce
 from typing import Any
 
@@ -15,7 +16,7 @@ from saywhy.agent.runners.part import Part
 from saywhy.chart.built import Built
 from saywhy.errors import CallerError, DefinitionError, Problem
 from saywhy.runtime.agents.runner import Runner
-from saywhy.trace.masking.declared import Declared
+from saywhy.trace.masking.declared import NOTHING, Declared
 from saywhy.trace.masking.redact import USUAL, Policy
 
 Named = tuple[str, Any]
@@ -88,10 +89,11 @@ def check(problems: Iterable[Problem]) -> None:
 
 def policy_of(given: Policy | None, runners: Iterable[Any]) -> Policy:
     """What is masked: what was said, else whatever any of the runners inside masks."""
-    if given is not None:
-        return given
     inner: list[Runner[Any]] = [one for one in runners if isinstance(one, Runner)]
     policies = [one.redact for one in inner]
+    declared = reduce(Declared.joined, (one.declared for one in policies), NOTHING)
+    if given is not None:  # what tools declare holds whatever a host says besides
+        return replace(given, declared=given.declared.joined(declared)) if declared else given
     if not policies:
         return USUAL
     together = set(policies[0].open).intersection(*(one.open for one in policies))
@@ -102,5 +104,5 @@ def policy_of(given: Policy | None, runners: Iterable[Any]) -> Policy:
         max_value_bytes=min(one.max_value_bytes for one in policies),
         tools=tuple(dict.fromkeys(name for one in policies for name in one.tools)),
         paths=tuple(dict.fromkeys(path for one in policies for path in one.paths)),
-        declared=reduce(Declared.joined, (one.declared for one in policies)),
+        declared=declared,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from saywhy.chart.commit import Commit
 from saywhy.chart.model import Charts, Node
@@ -10,7 +10,6 @@ from saywhy.chart.outcome import Need
 from saywhy.runtime.replay.compare import ABSENT, Differs, spec_of
 from saywhy.runtime.replay.result import Difference, shown
 
-NO_ANSWER: Final = ", and no answer is on record"
 Replies = tuple[str | None, str | None]
 
 
@@ -54,7 +53,7 @@ class Causes:
         now: Any = ABSENT if other is None else f"{other.kind} {step}"
         if stopped is not None:
             return Difference(
-                turn, seq, "commit", recorded, now, step, "answer", would_ask(stopped), replies
+                turn, seq, "commit", recorded, now, step, "answer", lacking(stopped), replies
             )
         why = "the turn goes on" if one is None else "the turn ends before it"
         told = self._flow_change(one, other)
@@ -123,18 +122,23 @@ class Causes:
         return f"{commit.flow}/{(node.name if node is not None else '') or commit.node}"
 
 
-def would_ask(need: Need) -> str:
+def lacking(need: Need) -> str:
     """What was needed and is not on record, in words."""
+    return f"{would_ask(need)}, and no answer is on record"
+
+
+def would_ask(need: Need) -> str:
+    """What is asked that is not on record, in words."""
     asked = f" with {shown(need.args)}" if need.args is not None else ""
     match need.kind:
         case "tool":
-            return f"would have called {need.name}{asked}{NO_ANSWER}"
+            return f"would have called {need.name}{asked}"
         case "model":
-            return f"would have asked the model ({need.name}){NO_ANSWER}"
+            return f"would have asked the model ({need.name})"
         case "function":
-            return f"would have called the function {need.name}{asked}{NO_ANSWER}"
+            return f"would have called the function {need.name}{asked}"
         case kind:
-            return f"would have needed a {kind} ({need.name}){NO_ANSWER}"
+            return f"would have needed a {kind} ({need.name})"
 
 
 def _name(node: Node) -> tuple[str, str]:
@@ -159,4 +163,4 @@ def _changes(before: Node, after: Node) -> str:
     return "; ".join(told)
 
 
-__all__ = ["Causes", "would_ask"]
+__all__ = ["Causes", "lacking", "would_ask"]

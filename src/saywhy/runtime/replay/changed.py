@@ -14,7 +14,7 @@ from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Frame
 from saywhy.chart.outcome import Answer, Need
 from saywhy.models.provider import Provider
-from saywhy.runtime.replay.causes import would_ask
+from saywhy.runtime.replay.causes import lacking
 from saywhy.runtime.replay.inert import NotOnRecord
 from saywhy.runtime.replay.removal import RecalledTexts, Removal
 from saywhy.runtime.replay.request import Request, ask_model
@@ -83,7 +83,7 @@ class Changed:
         if commit is None:
             commit = run.tape.next_of(need, run.turn)
         if commit is None:
-            self.would_call.append(would_ask(need))
+            self.would_call.append(lacking(need))
             raise NotOnRecord(need)
         self.assumed.append(f"model:{commit.seq}")
         return self._from(run, commit)
@@ -102,7 +102,7 @@ class Changed:
     def _call(self, run: Running, need: Need, frame: Frame) -> Answer:
         commit = run.tape.same_question(need, run.turn)
         if commit is None:
-            self.would_call.append(would_ask(need))
+            self.would_call.append(lacking(need))
             raise NotOnRecord(need)
         return self._from(run, commit)
 
@@ -110,7 +110,7 @@ class Changed:
         """What a stage had done outside, which nobody can do again."""
         commit = run.tape.answer(frame, need, run.seq, run.turn)
         if commit is None:
-            self.would_call.append(would_ask(need))
+            self.would_call.append(lacking(need))
             raise NotOnRecord(need)
         if self.removal.applied:
             self.assumed.append(f"stage {need.name} of commit {commit.seq}")
@@ -125,7 +125,7 @@ class Changed:
     def function(self, name: str, args: Any) -> NotOnRecord:
         """A function is called with what it was never called with."""
         need = Need("function", name, args, "reads")
-        self.would_call.append(would_ask(need))
+        self.would_call.append(lacking(need))
         return NotOnRecord(need)
 
 

@@ -14,7 +14,7 @@ from saywhy.chart.commit import Commit
 from saywhy.chart.cursor import Frame
 from saywhy.chart.outcome import Answer, Need
 from saywhy.models.provider import Provider
-from saywhy.runtime.replay.causes import NO_ANSWER, would_ask
+from saywhy.runtime.replay.causes import would_ask
 from saywhy.runtime.replay.changed import Baseline
 from saywhy.runtime.replay.inert import NotOnRecord
 from saywhy.runtime.replay.request import ask_model
@@ -58,10 +58,10 @@ class OnOtherFlows(FromRecord):
         if not is_same and need.kind == "model" and self.model is not None:
             return await ask_model(self.model, run.request(need, frame))
         if commit is not None and not is_same:
-            await self._other(run, need, commit)
+            self._other(run, need, commit)
         return await super().answer(run, need, frame)
 
-    async def _other(self, run: Running, need: Need, commit: Commit) -> None:
+    def _other(self, run: Running, need: Need, commit: Commit) -> None:
         """A step asks something else than it asked: the answer on record is assumed."""
         if self.model is not None and run.tape.same_question(need, run.turn) is None:
             raise NotOnRecord(need)  # its model would go on from an answer to something else
@@ -80,7 +80,7 @@ class OnOtherFlows(FromRecord):
 
 def would_call(need: Need, args: Any) -> str:
     """What would be called, with arguments as they may be shown."""
-    return would_ask(msgspec.structs.replace(need, args=args)).removesuffix(NO_ANSWER)
+    return would_ask(msgspec.structs.replace(need, args=args))
 
 
 def asked(run: Running, need: Need, frame: Frame) -> bytes:

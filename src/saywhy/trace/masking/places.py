@@ -1,4 +1,5 @@
-"""Whether two paths lead to the same place, where one of them does not count the items of lists.
+"""Whether two paths lead to the same place, where one of them does not count the items of lists;
+and what stands there.
 
 What is declared of a list is meant of every item: `people.ssn` of a tool's answer. A step reads
 and writes one item: `people.0.ssn`. A number in an author's path is a text, in a step's it is none.
@@ -6,8 +7,11 @@ and writes one item: `people.0.ssn`. A number in an author's path is a text, in 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from saywhy.trace.masking.declared import Spot
-from saywhy.values import Key
+from saywhy.values import Key, raw
 
 
 def beyond(known: Key, key: Key) -> Spot | None:
@@ -38,3 +42,21 @@ def index_of(part: str | int) -> int | None:
     if isinstance(part, int):
         return part
     return int(part) if part.isascii() and part.isdecimal() else None
+
+
+def found_at(value: Any, spot: Spot) -> Any:
+    """What stands at a place in a value; where a list is on the way, a list of what each item has.
+
+    None for what is not there.
+    """
+    inside = raw(value)
+    if not spot:
+        return inside
+    if isinstance(inside, list | tuple):
+        at = index_of(spot[0])
+        if at is not None:
+            return found_at(inside[at], spot[1:]) if at < len(inside) else None
+        return [found_at(item, spot) for item in inside]
+    if not isinstance(inside, Mapping) or spot[0] not in inside:
+        return None
+    return found_at(inside[spot[0]], spot[1:])  # pyright: ignore[reportUnknownArgumentType]

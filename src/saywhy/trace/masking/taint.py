@@ -17,8 +17,8 @@ import msgspec
 from saywhy.chart.commit import Answered, Commit, Op
 from saywhy.trace.masking.content import Content, content_of
 from saywhy.trace.masking.declared import Declared, Spot
-from saywhy.trace.masking.places import beyond, index_of, meet
-from saywhy.trace.masking.texts import distinctive, given, masked_messages
+from saywhy.trace.masking.places import beyond, found_at, meet
+from saywhy.trace.masking.texts import distinctive, given
 from saywhy.trace.masking.veil import (
     veil,
     veil_answered,
@@ -151,8 +151,7 @@ class Taint:
             if not isinstance(said, str) and self.shown.get(said[0]) != said[1]:
                 self.shown[said[0]] = said[1]
                 self.grown += 1
-        for key in masked_messages(commit):
-            self.add(key, declared=True)
+        self._note_words(commit)
         self._note_opening(commit)
         is_declared = self._is_declared(commit)
         reads = tuple(key for key in commit.reads if self.covers(key))
@@ -179,6 +178,12 @@ class Taint:
             value = veil_talk(commit.answered.value, self.mark)
             changes["answered"] = msgspec.structs.replace(commit.answered, value=value)
         return msgspec.structs.replace(commit, **changes) if changes else commit
+
+    def _note_words(self, commit: Commit) -> None:
+        """A message that is masked as it comes in: what is made of it is sensitive, too."""
+        for op in commit.ops if commit.secrets else ():
+            if op.key[0] == "input" and op.value in commit.secrets:
+                self.add(op.key, declared=True)
 
     def _note_opening(self, commit: Commit) -> None:
         target = commit.facts.get("target") if commit.facts else None
@@ -381,7 +386,7 @@ class Taint:
             return Op(op.verb, op.key, veil(op.value, self.mark))
         is_new = False
         for spot, is_declared in spots:
-            found = _found(op.value, spot)
+            found = found_at(op.value, spot)
             is_new = is_new or (is_declared and _is_something(found))
             self._learn(found, declared=is_declared)
         if is_new:
@@ -457,7 +462,7 @@ class Taint:
 
     def _learn_at(self, value: Any, spots: tuple[Spot, ...]) -> None:
         for spot in spots:
-            self._learn(_found(value, spot), declared=True)
+            self._learn(found_at(value, spot), declared=True)
 
 
 def _is_something(found: Any) -> bool:
@@ -465,20 +470,6 @@ def _is_something(found: Any) -> bool:
     if isinstance(found, list):
         return any(map(_is_something, found))  # pyright: ignore[reportUnknownArgumentType]
     return found is not None and found is not UNDEFINED
-
-
-def _found(value: Any, spot: Spot) -> Any:
-    inside = raw(value)
-    if not spot:
-        return inside
-    if isinstance(inside, list | tuple):
-        at = index_of(spot[0])
-        if at is not None:
-            return _found(inside[at], spot[1:]) if at < len(inside) else None
-        return [_found(item, spot) for item in inside]
-    if not isinstance(inside, Mapping) or spot[0] not in inside:
-        return None
-    return _found(inside[spot[0]], spot[1:])  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _is_of_the_run(op: Op, commit: Commit) -> bool:

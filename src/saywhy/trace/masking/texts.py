@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-from saywhy.chart.commit import Commit
-from saywhy.values import Key, raw
+from saywhy.values import raw
 
 MAX_LEARNT: Final = 200
 """Texts of one value; one that holds more is a catalogue, and would make every record slow."""
@@ -67,10 +66,3 @@ def _is_distinctive(text: str) -> bool:
     has_number = any(character.isdigit() for character in stripped)
     shortest = _SHORTEST_NUMBER if has_number else _SHORTEST
     return len(stripped) >= shortest and not _WORD.fullmatch(stripped)
-
-
-def masked_messages(commit: Commit) -> list[Key]:
-    """Where messages stand that are masked as they come in: what is made of them is sensitive."""
-    if not commit.secrets:
-        return []
-    return [op.key for op in commit.ops if op.key[0] == "input" and op.value in commit.secrets]
