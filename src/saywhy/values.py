@@ -376,7 +376,7 @@ def _leaf(value: Any) -> Any:
 
 
 def _looks_like_tag(tree: dict[str, Any]) -> bool:
-    return len(tree) == 1 and next(iter(tree)) in _TAGS
+    return len(tree) == 1 and next(iter(tree)) in TAGS
 
 
 # ------------------------------------------------------------------ JSON
@@ -441,7 +441,7 @@ def untagged(tree: Any) -> Any:
     if isinstance(tree, dict):
         if len(tree) == 1:
             ((key, content),) = tree.items()
-            reader = _TAGS.get(key)
+            reader = TAGS.get(key)
             if reader is not None:
                 return reader(content)
         return {key: untagged(item) for key, item in tree.items()}
@@ -454,13 +454,14 @@ def _object_from_tag(fields: dict[str, Any]) -> FrozenDict:
     return FrozenDict({key: untagged(item) for key, item in fields.items()})
 
 
-_TAGS: Final[dict[str, Callable[[Any], Any]]] = {
+TAGS: Final[dict[str, Callable[[Any], Any]]] = {
     "$undefined": lambda content: UNDEFINED,
     "$num": number_from_tag,
     "$bigint": lambda digits: BigInt(int(digits)),
     "$date": date_from_tag,
     "$object": _object_from_tag,
 }
+"""What an object of this one key stands for, by what is under it."""
 
 
 def _with_tags(value: Any) -> Any:

@@ -108,6 +108,8 @@ def test_whole_numbers_that_are_too_large_pass_untouched(inner: Any, huge: int, 
 
 @settings(max_examples=200, deadline=None)
 @given(VALUES)
+@example({"$": 2.0**53 + 2})
+@example({"$x": [{"$float": 1}, 10**20]})
 def test_what_was_handed_over_to_be_changed_shows_no_change(value: Any) -> None:
     """Reading a variable back where nothing changed finds no difference."""
     outcome = JavaScript().evaluate("(x => { if (false) x.y = 1 })(v)", Variables({"v": value}))

@@ -18,6 +18,7 @@ import msgspec
 from saywhy.expr.chains import Path
 from saywhy.expr.numbers import SAFE
 from saywhy.values import (
+    TAGS,
     UNDEFINED,
     BigInt,
     Date,
@@ -29,7 +30,6 @@ from saywhy.values import (
     loads_raw,
     raw,
     seal,
-    untagged,
 )
 
 MARK: Final = "\x01"
@@ -228,11 +228,9 @@ def _opened(tree: Any) -> Any:
         return tree
     if len(tree) == 1:
         ((key, content),) = tree.items()
-        reader = _OWN_TAGS.get(key)
+        reader = _READERS.get(key)
         if reader is not None:
             return reader(content)
-        if key.startswith("$"):
-            return untagged(tree)
     return {key: _opened(item) for key, item in tree.items()}
 
 
@@ -245,7 +243,8 @@ def _object_from_tag(fields: dict[str, Any]) -> FrozenDict:
     return FrozenDict({key: _opened(item) for key, item in fields.items()})
 
 
-_OWN_TAGS: Final[dict[str, Callable[[Any], Any]]] = {
+_READERS: Final[dict[str, Callable[[Any], Any]]] = {
+    **TAGS,
     "$foreign": _foreign_from_tag,
     "$float": float,
     "$big": int,
