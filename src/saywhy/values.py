@@ -391,9 +391,8 @@ def dumps(value: Any) -> bytes:
     """
     try:
         return _ENCODER.encode(value)
-    except (
-        UnicodeEncodeError
-    ):  # a lone surrogate: only the standard library writes it, as an escape
+    except UnicodeEncodeError:
+        # A lone surrogate: only the standard library writes it, as an escape.
         return json.dumps(_with_tags(value), separators=(",", ":")).encode()
 
 
