@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 
 from saywhy.expr import ready
-from saywhy.expr.outcome import Evaluated, Names, Outcome
+from saywhy.expr.outcome import Evaluated, Given, Names, Outcome
 from saywhy.expr.sandbox import Limits
 from saywhy.expr.worker import Worker
-from saywhy.values import untagged
+from saywhy.values import FrozenList, dumps, freeze, untagged
 from tests.amount import examples
 
 from .conftest import Variables
@@ -111,6 +111,42 @@ def test_what_was_handed_in_twice_is_kept() -> None:
     assert evaluated(worker, "xs.includes('b')", Variables({"xs": ["a", "b"]})) == found
     assert list(kept(worker).values()) == [made]
     assert list(worker._programs["xs.includes('b')"].variants) == ["jV", "sV"]  # pyright: ignore[reportPrivateUsage]
+
+
+def test_the_very_list_of_the_last_time_is_not_written_out() -> None:
+    """Nor is it mixed up with the one that has grown from it in the same memory, nor with another
+    that comes to lie where one lay that is gone."""
+    worker, source = Worker(Limits()), "xs.includes('c')"
+    before: FrozenList = freeze(["a", "b"]).appended("a")
+    for _ in range(3):
+        assert _value(worker, source, before) is False
+    written: list[Any] = []
+
+    def noted(value: Any) -> bytes:
+        written.append(value)
+        return dumps(value)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ready, "dumps", noted)
+        assert _value(worker, source, before) is False
+        assert not written
+        after = before.appended("c")
+        assert _value(worker, source, after) is True
+        assert len(written) == 1
+    for _ in range(3):
+        assert _value(worker, source, before) is False
+        assert _value(worker, source, after) is True
+    for number in range(4 * ready.MAX_SAME):
+        for _ in range(3):
+            assert _value(worker, source, freeze([number, "c"])) is True
+        assert len(worker._ready._same) <= ready.MAX_SAME  # pyright: ignore[reportPrivateUsage]
+    assert_untouched(worker)
+
+
+def _value(worker: Worker, source: str, xs: FrozenList) -> Any:
+    found = evaluated(worker, source, Given({"xs": xs}))
+    assert isinstance(found, Evaluated)
+    return found.value
 
 
 def test_whoever_may_change_it_has_a_copy() -> None:

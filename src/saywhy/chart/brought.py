@@ -57,20 +57,23 @@ def brought_answerer(running: Running, stages: Stages, need: Need) -> Answerer |
     A stage that asks tools may ask a person in between: of another kind than it declared, a need
     is for the host.
     """
-    frames = running.cursor.frames
-    top = frames[-1] if frames else None
-    found = (top,) if top is not None and top.waiting is need else running.cursor.walk()
-    for frame in found:
-        if frame.waiting is need:
-            chart = running.charts.version(frame.chart)
-            if chart is None or chart.kind != KIND or frame.at is None:
-                return None
-            node = chart.node(frame.at)
-            if need.kind != node.spec.get("ask", "user"):
-                return None
-            answers = stages.plan(chart, node).others.get("answers")
-            return None if answers is None else partial(_answer, answers, running, frame)
-    return None
+    frame = _asker(running.cursor, need)
+    chart = None if frame is None else running.charts.version(frame.chart)
+    if frame is None or chart is None or chart.kind != KIND or frame.at is None:
+        return None
+    node = chart.node(frame.at)
+    if need.kind != node.spec.get("ask", "user"):
+        return None
+    answers = stages.plan(chart, node).others.get("answers")
+    return None if answers is None else partial(_answer, answers, running, frame)
+
+
+def _asker(cursor: Cursor, need: Need) -> Frame | None:
+    """The frame that rests at this very need: the top one, or one of a branch."""
+    frames = cursor.frames
+    if frames and frames[-1].waiting is need:
+        return frames[-1]
+    return next((frame for frame in cursor.walk() if frame.waiting is need), None)
 
 
 def _answer(

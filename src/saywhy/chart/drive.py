@@ -133,12 +133,18 @@ class Signals:
 
     def emitter(self, need: Need | None = None, path: Path = ()) -> Emit:
         """Where whoever answers `need` sends signals."""
+        if self.listener is None:  # it can only fall silent, not come later
+            return _unheard
 
         def emit(kind: str, data: Any = None) -> None:
             if self.listener is not None:
                 self.send(Signal(kind, data, need, path))
 
         return emit
+
+
+def _unheard(kind: str, data: Any = None) -> None:
+    """Where signals go when nobody listens."""
 
 
 class _Fork:

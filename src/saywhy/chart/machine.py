@@ -74,7 +74,7 @@ __all__ = [
 ]
 
 Record = Callable[[Commit], None]
-Moved = tuple[Need | None, Answer | BranchAnswer | None]
+Moved = tuple[Need | None, Answer | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,23 +154,22 @@ class Run(msgspec.Struct, eq=False):
     def advance(self, cursor: Cursor, answer: Answer | BranchAnswer | None) -> Need | None:
         """See `machine.advance`."""
         _check_asked(cursor, answer)
-        while cursor.frames:
-            frame = cursor.frames[-1]
+        frames, most = cursor.frames, self.limits.steps
+        while frames:
+            frame = frames[-1]
             self.steps += 1
-            if self.steps > self.limits.steps:
+            if self.steps > most:
                 self._stop(cursor, frame)
-            if frame.branches is not None:
-                need, answer = advance_branches(self, cursor, frame, answer)
+            if frame.branches is None:
+                need, answer = self._step(cursor, frame, answer)  # pyright: ignore[reportArgumentType] - checked above
             else:
-                need, answer = self._step(cursor, frame, answer)
+                need, answer = advance_branches(self, cursor, frame, answer)
             if need is not None:
                 return need
         return None
 
-    def _step(self, cursor: Cursor, frame: Frame, answer: Answer | BranchAnswer | None) -> Moved:
+    def _step(self, cursor: Cursor, frame: Frame, answer: Answer | None) -> Moved:
         """One node: enter or resume it, commit, follow its outcome."""
-        if answer is not None and isinstance(answer, BranchAnswer):
-            raise CallerError("an answer for a branch was given, but nothing is forked")
         chart = self.charts.version(frame.chart) or chart_of(self.charts, cursor, frame)
         if frame.at is None:
             return follow_return(self, cursor, frame, Return())
@@ -182,35 +181,41 @@ class Run(msgspec.Struct, eq=False):
         scope = Scope(
             cursor, cursor.state, frame, chart, node, self.charts, self.now, asked, self.cursors
         )
-        outcome = self._outcome(node, scope, answer)
-        if type(outcome) is Need:
-            is_noted = outcome.kind != "function"
-        else:
-            is_noted = True
-            if type(outcome) is not Goto or outcome.to not in chart.nodes:
-                outcome = self._checked(cursor, scope, outcome)
-        if is_noted:
-            depth = self.above + len(cursor.frames) - 1
-            self.record(step_commit(scope, depth, outcome, asked, answer))
-        return self._follow(cursor, frame, scope, outcome, answer)
-
-    def _outcome(self, node: Node, scope: Scope, answer: Answer | None) -> Outcome:
-        step = self.language.steps.get(node.kind)
-        if step is None:
-            known = ", ".join(sorted(kind for kind in self.language.steps if ":" not in kind))
-            problem = f"there is no step of the type {node.kind}"
-            return Fail(ChartError(problem, place=node.where, hint=f"known: {known}"))
+        step = self.language.steps.get(node.kind) or self._missing(node)
         try:
-            if scope.asked is not None:
-                if self.failure is not None or (answer is not None and answer.error is not None):
-                    self._raise_failure(scope, answer)
-                return step.resume(node, scope, answer or Answer())
-            return step.enter(node, scope)
+            if asked is None:
+                outcome = step.enter(node, scope)
+            else:
+                outcome = self._resumed(step, scope, answer)
         except Suspend as suspend:
             scope.discard()
-            return suspend.need
+            outcome = suspend.need
         except Exception as error:
-            return _failed(step, node, scope, error)
+            outcome = _failed(step, node, scope, error)
+        if type(outcome) is Need:
+            if outcome.kind == "function":  # the step is not over, so nothing is noted yet
+                return self._follow(cursor, frame, scope, outcome, answer)
+        elif type(outcome) is not Goto or outcome.to not in chart.nodes:
+            outcome = self._checked(cursor, scope, outcome)
+        depth = self.above + len(cursor.frames) - 1
+        self.record(step_commit(scope, depth, outcome, asked, answer))
+        return self._follow(cursor, frame, scope, outcome, answer)
+
+    def _resumed(self, step: Step, scope: Scope, answer: Answer | None) -> Outcome:
+        if self.failure is not None or (answer is not None and answer.error is not None):
+            self._raise_failure(scope, answer)
+        return step.resume(scope.node, scope, answer or Answer())
+
+    def _missing(self, node: Node) -> Step:
+        """In place of what nobody has handed over: it fails, saying so."""
+        known = ", ".join(sorted(kind for kind in self.language.steps if ":" not in kind))
+        problem = f"there is no step of the type {node.kind}"
+        failure = Fail(ChartError(problem, place=node.where, hint=f"known: {known}"))
+
+        def fail(*_: object) -> Outcome:
+            return failure
+
+        return Step(fail, fail, fail)
 
     def _raise_failure(self, scope: Scope, answer: Answer | None) -> None:
         """The failure of an awaited chart or a fork is an exception of the step itself."""
@@ -224,18 +229,20 @@ class Run(msgspec.Struct, eq=False):
     def _checked(self, cursor: Cursor, scope: Scope, outcome: Outcome) -> Outcome:
         """The outcome, or `Fail` where it leads to what is not there, or too deep."""
         problem: Exception | None = None
-        if type(outcome) is Goto:
+        if type(outcome) is Return:
+            if outcome.then is None:
+                return outcome
+            problem = self._unknown([outcome.then.chart])
+        elif type(outcome) is Goto:
             if outcome.to is None or outcome.to in scope.chart.nodes:
                 return outcome
             problem = scope.chart.unknown(outcome.to)
-        elif isinstance(outcome, Call):
+        elif type(outcome) is Call:
             problem = self._unknown([outcome.chart]) or self._too_deep(cursor, outcome)
-        elif isinstance(outcome, Return) and outcome.then is not None:
-            problem = self._unknown([outcome.then.chart])
-        elif isinstance(outcome, Fork):
+        elif type(outcome) is Fork:
             names = [branch.chart for branch in outcome.branches]
             problem = self._unknown(names) or self._too_wide(names) or self._too_deep(cursor)
-        elif isinstance(outcome, Rewind):
+        elif type(outcome) is Rewind:
             problem = self._no_way_back(cursor, outcome)
         if problem is None:
             return outcome
@@ -291,19 +298,18 @@ class Run(msgspec.Struct, eq=False):
         if type(outcome) is Goto:
             frame.at = outcome.to
             return None, None
-        if isinstance(outcome, Call):
-            follow_call(self, cursor, frame, outcome)
-            return None, None
-        if isinstance(outcome, Return):
+        if type(outcome) is Return:
             return follow_return(self, cursor, frame, outcome)
-        if isinstance(outcome, Fork):
+        if type(outcome) is Fail:
+            return self._give_up(cursor, frame, scope, outcome)
+        if type(outcome) is Call:
+            follow_call(self, cursor, frame, outcome)
+        elif type(outcome) is Fork:
             open_branches(self, cursor, frame, outcome)
-            return None, None
-        if isinstance(outcome, Rewind):
+        else:
+            assert type(outcome) is Rewind
             follow_rewind(self, cursor, outcome)
-            return None, None
-        assert isinstance(outcome, Fail)
-        return self._give_up(cursor, frame, scope, outcome)
+        return None, None
 
     def _rest(
         self, cursor: Cursor, frame: Frame, scope: Scope, need: Need, answer: Answer | None
@@ -379,3 +385,5 @@ def _check_asked(cursor: Cursor, answer: Answer | BranchAnswer | None) -> None:
     elif answer is None:
         need = top.waiting
         raise CallerError(f"the run rests at a need for {need.kind if need else '?'}: answer it")
+    elif isinstance(answer, BranchAnswer):
+        raise CallerError("an answer for a branch was given, but nothing is forked")

@@ -7,9 +7,8 @@ in declared order, under a policy for each key. One writer needs none; two witho
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Final
+from typing import Any
 
 from saywhy.chart.commit import Op
 from saywhy.chart.cursor import Side
@@ -35,14 +34,8 @@ Policy = Merge | Callable[[Any, list[Any]], Any]
 """A function is given the value before the fork and those of the branches that wrote the key."""
 
 
-@dataclass(slots=True)
-class Written:
-    """One key, and who wrote it."""
-
-    names: list[str] = field(default_factory=list[str])
-    scopes: list[str] = field(default_factory=list[str])
-    values: list[Any] = field(default_factory=list[Any])
-    """`GONE` where a branch deleted it."""
+Written = list[tuple[Side, Any]]
+"""Who wrote a key, and what; `GONE` where a branch deleted it."""
 
 
 def join_branches(
@@ -66,13 +59,13 @@ def join_branches(
         if takes is not None:
             changes = {name: value for name, value in changes.items() if name in takes}
         for name, value in changes.items():
-            found = written.setdefault(name, Written())
-            found.names.append(side.name)
-            found.scopes.append(side.scope)
-            found.values.append(value)
+            if name not in written:
+                written[name] = []
+            written[name].append((side, value))
         # Not "keys": a record masks what stands under that name.
-        told = {"branch": side.name, "scope": side.scope, "names": list(changes)}
-        facts.append({**told, "commit": side.last})
+        names = list(changes)
+        told = {"branch": side.name, "scope": side.scope, "names": names, "commit": side.last}
+        facts.append(told)
     for name, found in written.items():
         take_over(scope, name, found, policies.get(name))
     return facts
@@ -92,23 +85,15 @@ def branch_writes(scope: Scope, branch: str) -> dict[str, Any]:
 def take_over(scope: Scope, name: str, found: Written, policy: Policy | None) -> None:
     """Write one key of the branches on the frame of `scope`."""
     key = (scope.frame.scope, name)
-    if len(found.values) == 1 and (policy is None or policy in _OF_ONE):
-        scope.reads.append((found.scopes[0], name))
-        put(scope, key, scope.peek(key), found.values[0])
-        return
-    scope.reads.extend((branch, name) for branch in found.scopes)
+    scope.reads += [(side.scope, name) for side, _ in found]
     before = scope.peek(key)
-    if policy is None or policy is Merge.ERROR:
-        raise MergeConflict((name,), found.names[0], found.names[1])
-    if policy is Merge.REPLACE:
-        put(scope, key, before, found.values[-1])
+    if policy is Merge.REPLACE or (len(found) == 1 and (policy is None or policy is Merge.ERROR)):
+        put(scope, key, before, found[-1][1])
         return
-    values = [UNDEFINED if value is GONE else value for value in found.values]
+    if policy is None or policy is Merge.ERROR:
+        raise MergeConflict((name,), found[0][0].name, found[1][0].name)
+    values = [UNDEFINED if value is GONE else value for _, value in found]
     put(scope, key, before, merged(before, values, policy, before))
-
-
-_OF_ONE: Final = (Merge.ERROR, Merge.REPLACE)
-"""Policies under which what one branch alone wrote is what it wrote."""
 
 
 def merged(before: Any, values: Sequence[Any], policy: Policy, base: Any = UNDEFINED) -> Any:

@@ -22,6 +22,8 @@ def keep_net(scope: Scope) -> None:
             ops.clear()
             scope.staged.clear()
         return
+    if all(map(_is_append, ops)):  # messages, most of the time
+        return
     if len({op.key[:2] for op in ops}) < len(ops):
         ops[:] = _uncovered(ops)
         writes: dict[Key, int] = {}
@@ -36,6 +38,10 @@ def keep_net(scope: Scope) -> None:
     if idle:
         gone = {id(op) for op in idle}
         ops[:] = [op for op in ops if id(op) not in gone]
+
+
+def _is_append(op: Op) -> bool:
+    return op.verb == "append"
 
 
 def _is_idle(scope: Scope, op: Op) -> bool:

@@ -7,7 +7,7 @@ table, under the chart's id, the node's id and what they are for.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from typing import Any, Final
 
@@ -55,11 +55,13 @@ class Loop:
     """Where to go when the bound is reached; None: the stage fails."""
     resets: tuple[str, ...]
     """Loops inside this one, whose count begins anew."""
+    id: str = field(init=False)
+    """Names the loop within its chart."""
+    back: Goto = field(init=False)
 
-    @property
-    def id(self) -> str:
-        """Names the loop within its chart."""
-        return f"{self.source}~{self.to}"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", f"{self.source}~{self.to}")
+        object.__setattr__(self, "back", Goto(self.to))
 
     def follow(self, scope: Scope) -> Goto:
         """Go back once more. Raises `LoopLimit` when that was often enough."""
@@ -70,7 +72,7 @@ class Loop:
         if count <= self.most:
             counts[self.id] = count
             scope.keep("loops", counts)
-            return Goto(self.to)
+            return self.back
         if self.limit is None:
             raise LoopLimit(self, scope.kept("decided"))
         counts.pop(self.id, None)
@@ -139,11 +141,14 @@ class Plan:
     """The second half is given the whole answer, an error included."""
     over: Over
     """Takes the place of the scope in views that are kept too long."""
+    kind: str = ""
+    """The node's."""
     straight: Goto | None = None
     """Where a plain stage goes on that decides, asks and counts nothing."""
 
     def __post_init__(self) -> None:
-        if self.node.kind == "stage" and self.way.loop is None:
+        self.kind = self.node.kind
+        if self.kind == "stage" and self.way.loop is None:
             self.straight = self.way.goto
 
     @classmethod

@@ -33,9 +33,6 @@ GONE: Any = object()
 _FROZEN = frozenset({str, int, bool, type(None), FrozenDict, FrozenList})
 """Types whose values are frozen as they are."""
 
-_ABSENT: Any = object()
-_NOTHING: dict[str, Any] = {}
-
 
 class Suspend(BaseException):
     """A step cannot go on without this answer; it is run again with the notes it has made.
@@ -102,19 +99,20 @@ class Scope(msgspec.Struct, eq=False, gc=False):
         """
         root: Any = key
         at, name = root
-        state, staged = self.state, self.staged
+        scopes, bases, staged = self.state.scopes, self.state.bases, self.staged
         while True:
-            value = staged.get(root, _ABSENT) if staged else _ABSENT
-            if value is _ABSENT:
-                value = state.scopes.get(at, _NOTHING).get(name, _ABSENT)
-            if value is not _ABSENT:
-                return root, value
-            base = state.bases.get(at)
-            if base is None:
-                at = self.opened.get(at, "") if self.opened else ""
+            if staged and root in staged:
+                return root, staged[root]
+            if at in scopes and name in scopes[at]:
+                return root, scopes[at][name]
+            if at in bases:
+                base = bases[at]
+                if base.gone and name in base.gone:
+                    return key, GONE
+                at = base.scope
+            elif self.opened and self.opened.get(at):
+                at = self.opened[at]
             else:
-                at = "" if name in base.gone else base.scope
-            if not at:
                 return key, GONE
             root = (at, name)
 
@@ -195,21 +193,24 @@ class Scope(msgspec.Struct, eq=False, gc=False):
 
     def set(self, key: Key, value: Any) -> None:
         """Put a value at `key`. Raises `StateValueError` for what a conversation cannot hold."""
-        frozen = value if type(value) in _FROZEN else freeze(value, key)
-        root: Any = key
+        if type(value) not in _FROZEN:
+            value = freeze(value, key)
         if len(key) == 2:
-            self.staged[root] = frozen
+            self.staged[key] = value  # pyright: ignore[reportArgumentType] - scope and name
         else:
             root = self._own(key)
-            self.staged[root] = set_path(self.peek(root), key[2:], frozen)
-        self.ops.append(Op("set", key, frozen))
+            self.staged[root] = set_path(self.peek(root), key[2:], value)
+        self.ops.append(Op("set", key, value))
 
     def append(self, key: Key, item: Any) -> None:
         """Put an item at the end of the list at `key`; a missing list begins here."""
-        frozen = freeze(item, key)
-        root = self._own(key)
-        self.staged[root] = append_path(self.peek(root), key[2:], frozen)
-        self.ops.append(Op("append", key, frozen))
+        if type(item) not in _FROZEN:
+            item = freeze(item, key)
+        root: Any = key
+        if len(key) > 2 or self.state.bases or self.opened:
+            root = self._own(key)
+        self.staged[root] = append_path(self.peek(root), key[2:], item)
+        self.ops.append(Op("append", key, item))
 
     def delete(self, key: Key) -> None:
         """Take away what is at `key`; nothing happens where nothing is."""

@@ -213,16 +213,15 @@ def apply_writes(scope: Scope) -> None:
             if over:
                 state.bases[opened] = Base(over)
     for (owner, name), value in scope.staged.items():
-        variables = scopes.get(owner)
-        if variables is None:
-            variables = scopes[owner] = {}
-        if value is GONE:
-            variables.pop(name, None)
-            base = state.bases.get(owner)
-            if base is not None and name not in base.gone:
-                base.gone.append(name)
-        else:
-            variables[name] = value
+        if owner not in scopes:
+            scopes[owner] = {}
+        if value is not GONE:
+            scopes[owner][name] = value
+            continue
+        scopes[owner].pop(name, None)
+        base = state.bases.get(owner)
+        if base is not None and name not in base.gone:
+            base.gone.append(name)
     if scope.data:
         scope.frame.data.update(scope.data)
 
@@ -250,7 +249,8 @@ def _is_named(run: Run, cursor: Cursor, scope: str) -> bool:
             return True
     if _names(cursor.frames, scope):
         return True
-    return any([_names(one.frames, scope) for one in run.cursors])  # noqa: C419 - two at most
+    others = [_names(one.frames, scope) for one in run.cursors if one is not cursor]
+    return any(others)
 
 
 def _names(frames: list[Frame], scope: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from saywhy.chart.commit import Decision
 from saywhy.chart.failure import (
     AwaitedFailed,
     ForkFailed,
@@ -95,11 +96,14 @@ class Stages:
             function, answer = chosen_function(plan, memo)
         if plan.is_async if answer is UNDEFINED else plan.resume_is_async:
             return Need("task", scope.node.id, {"frame": scope.frame.id}, plan.effect)
-        sight = self.sight(plan, scope, memo)
+        # What `sight` gives, without the call: one is made for every step.
+        sight = Sight(scope, scope.frame.scope, self.env, self.emit, plan.allowed)
+        if memo:
+            sight.answers = memo.get("answers", [])
         try:
             view = View(sight)
             value = function(view) if answer is UNDEFINED else function(view, seal(answer))
-            if value is not None:
+            if value is not None and type(value) is not Decision:
                 value = given_value(plan, value, sight.stop)
         except Suspend as pause:
             return _pause(scope, memo, sight.once, pause.need)
@@ -107,32 +111,31 @@ class Stages:
             return _raised(plan, scope, _with_once(memo, sight.once), error)
         finally:
             sight.scope = plan.over  # type: ignore[assignment]
-        ops = scope.ops
-        if ops and not plan.is_fresh and (len(ops) > 1 or type(ops[0].value) not in SCALARS):
-            keep_net(scope)  # of a single scalar the view has seen already that it is new
+        if not plan.is_fresh:
+            ops = scope.ops
+            if ops and (len(ops) > 1 or type(ops[0].value) not in SCALARS):
+                keep_net(scope)  # of a single scalar the view has seen already that it is new
         if plan.straight and sight.stop is None and not scope.data and not scope.frame.data:
             return plan.straight
         return finish(plan, scope, value, sight.stop)
 
-    def sight(self, plan: Plan, scope: Scope, memo: Memo | None) -> Sight:
-        """What the view of a stage needs to know."""
-        sight = Sight(scope, scope.frame.scope, self.env, self.emit, plan.allowed)
-        if memo:
-            sight.answers = memo.get("answers", [])
-        return sight
+    def sight(self, plan: Plan, scope: Scope, memo: Memo) -> Sight:
+        """What the view of a stage needs to know that runs elsewhere."""
+        answers = memo.get("answers", [])
+        return Sight(scope, scope.frame.scope, self.env, self.emit, plan.allowed, answers=answers)
 
     def _resume(self, node: Node, scope: Scope, answer: Answer) -> Outcome:
         """Go on with what was asked: a task, a wait before another try, a fork, a question."""
         plan = self.plan(scope.chart, node)
         scope.tags = plan.tags
         kind = scope.asked.kind if scope.asked else ""
+        if kind == "fork":
+            return _joined(plan, scope, answer)
         memo = dict(memo_of(scope))
         if kind == "task":
             return self._did(plan, scope, memo, answer)
         if kind == "call" and node.kind == "mount":
             return self._leave_mount(plan, scope, answer)
-        if kind == "fork":
-            return _joined(plan, scope, answer)
         if memo.pop("waiting", False):
             return self._again(plan, scope, memo)
         if memo.pop("interrupted", False):
@@ -189,7 +192,7 @@ class Stages:
         catch = plan.others.get("catch")
         if catch is None:
             return False
-        sight, cause = self.sight(plan, scope, None), cause_of(error)
+        sight, cause = self.sight(plan, scope, {}), cause_of(error)
         try:
             caught = bool(catch(View(sight), cause))
         except BaseException:

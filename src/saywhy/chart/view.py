@@ -366,6 +366,10 @@ class Env(Mapping[str, Any]):
                 f'the host put no "{name}" into env', name=name, obj=self
             ) from None
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """The object, or `default`; without an exception on the way, as `Mapping` has it."""
+        return self._objects.get(name, default)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._objects)
 

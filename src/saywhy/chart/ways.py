@@ -48,18 +48,20 @@ def given_value(plan: Plan, value: Any, stop: Stop) -> Any:
 
 def finish(plan: Plan, scope: Scope, value: Any, stop: Stop) -> Outcome:
     """The outcome of a stage whose function has given `value` (see `given_value`)."""
-    if stop is not None:
-        _forget(scope)
-        reason, everything = stop
-        unwind = "all" if everything else "frame"
-        return Return(value, unwind, "stopped", reason)
-    return _WAYS.get(plan.node.kind, leave)(plan, scope, value)
+    if stop is None:
+        return _WAYS.get(plan.kind, leave)(plan, scope, value)
+    _forget(scope)
+    reason, everything = stop
+    unwind = "all" if everything else "frame"
+    return Return(value, unwind, "stopped", reason)
 
 
 def leave(plan: Plan, scope: Scope, value: Any = None, way: Exit | None = None) -> Outcome:
     """Go where an exit leads, the usual one unless told; a back edge is counted."""
-    _forget(scope)
-    way = way or plan.way
+    if scope.data or scope.frame.data:
+        _forget(scope)
+    if way is None:
+        way = plan.way
     if way.loop is not None:
         return way.loop.follow(scope)
     return Return(value) if way.goto is None else way.goto
@@ -68,10 +70,10 @@ def leave(plan: Plan, scope: Scope, value: Any = None, way: Exit | None = None) 
 def _forget(scope: Scope) -> None:
     """What was kept while the stage ran again and again is over."""
     data, held = scope.data, scope.frame.data
-    if data or held:
-        for name in _KEPT:
-            if (data[name] if name in data else held.get(name)) is not None:
-                data[name] = None
+    if "stage" in data or ("stage" in held and held["stage"] is not None):
+        data["stage"] = None
+    if "inner" in data or ("inner" in held and held["inner"] is not None):
+        data["inner"] = None
 
 
 def _on_or_ask(plan: Plan, scope: Scope, value: Any) -> Outcome:
@@ -79,12 +81,14 @@ def _on_or_ask(plan: Plan, scope: Scope, value: Any) -> Outcome:
 
     The second half may go on asking, with a `Need` or an `Invoke`; all else is what it returns.
     """
+    if value is None:
+        return leave(plan, scope)
     memo = scope.kept("stage")
-    if value is not None and (type(value) is Need or isinstance(value, Need | Invoke)):
+    if type(value) is Need or isinstance(value, Need | Invoke):
         if memo:
             scope.keep("stage", None)  # of the question before
         return _ask(plan, scope, value)
-    if value is None or (memo and "answer" in memo):
+    if memo and "answer" in memo:
         return leave(plan, scope, value)
     spec = plan.node.spec
     return Need(spec.get("ask", "user"), plan.node.id, value, spec.get("effect", "once"))
@@ -173,8 +177,6 @@ def _branch(scope: Scope, name: str, chart: str, seeds: Mapping[str, Any]) -> Br
         base = scope.open(seeds, over=base)
     return Branch(name, chart, scope.open(over=base), {"args": args_scope(scope)})
 
-
-_KEPT: Final = ("stage", "inner")
 
 _WAYS: Final[dict[str, Callable[[Plan, Scope, Any], Outcome]]] = {
     "pausable": _on_or_ask,

@@ -2,7 +2,8 @@
 
 Conditions of a flow ask the same lists turn after turn. What was handed in twice is kept as the
 engine has it, found by its JSON text: so it does not matter which conversation holds it, or whether
-it was loaded anew. Kept things are lent only to expressions that leave them as they are, which is
+it was loaded anew; and without writing that text, where the very list of the last time is handed in
+again. Kept things are lent only to expressions that leave them as they are, which is
 for `harmless` to say; all others are handed JSON text and make their own.
 
 Kept is little, and none of it for long: when there is no room, all of it goes.
@@ -25,6 +26,8 @@ MAX_ONE: Final = 10_000
 MAX_ALL: Final = 200_000
 """Of all of them: a few megabytes in the engine, a tenth of the memory it may have."""
 MAX_SEEN: Final = 1_000
+MAX_SAME: Final = 64
+"""So many lists and objects are known by what they are."""
 
 
 class Ready:
@@ -36,6 +39,7 @@ class Ready:
         "_errors",
         "_kept",
         "_parse",
+        "_same",
         "_sandbox",
         "_seen",
         "_thread",
@@ -57,11 +61,27 @@ class Ready:
         self.is_stale = False
         self._kept: dict[bytes, Handed] = {}
         self._seen: set[int] = set()
+        self._same: dict[int, tuple[Any, int, Handed]] = {}
         self._bytes = 0
 
     def argument(self, value: FrozenDict | FrozenList) -> Handed:
         """How to pass `value`: as what is kept of it, or as text."""
+        if self.is_stale:
+            self._forget()
         tree: Any = value.raw
+        # It is held here, so no other one has its id; and what is frozen may only have grown.
+        same = self._same.get(id(tree))
+        if same is not None and same[1] == len(tree):
+            return same[2]
+        found = self._known(tree, value)
+        if found[0] == SCALAR:
+            if len(self._same) >= MAX_SAME:
+                self._same.clear()
+            self._same[id(tree)] = tree, len(tree), found
+        return found
+
+    def _known(self, tree: Any, value: FrozenDict | FrozenList) -> Handed:
+        """The same for one that was not here before, or was another object then."""
         if len(tree) == 1 and type(tree) is dict:
             tree = value  # it may look like a tag: see `transfer`
         try:
@@ -69,8 +89,6 @@ class Ready:
         except OverflowError:
             data = None
         else:
-            if self.is_stale:
-                self._forget()
             found = self._kept.get(data) if len(data) <= MAX_ONE else None
             if found is not None:
                 return found

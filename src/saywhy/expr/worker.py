@@ -128,7 +128,7 @@ class Worker:
                     key += SCALAR
                     arguments.append(value)
                     continue
-                if program.is_harmless and value is not UNDEFINED:
+                if program.is_harmless and (kind is FrozenList or kind is FrozenDict):
                     letter, value, is_slow = self._passed(program, place, value, names, arguments)
                 else:
                     letter, value, is_slow = passed(place, value, names)
@@ -168,16 +168,14 @@ class Worker:
     def _passed(
         self, program: Program, parameter: Parameter, value: Any, names: Names, others: list[Any]
     ) -> Handed:
-        """How to pass a value to an expression that changes nothing: as one that lies ready."""
-        kind = type(value)
-        if kind is FrozenList or kind is FrozenDict:
-            calls, functions = program.reading.calls, names.functions
-            # Approved functions may have a name of JavaScript's own, and do what they like.
-            if not calls or not any(name in functions for name in calls):
-                found = self._ready.argument(value)
-                # Two lists that are alike are not one: a single thing handed in twice would be.
-                if found[0] != SCALAR or not others or found[1] not in others:
-                    return found
+        """How to pass a list or object to an expression that changes nothing: one that is ready."""
+        functions = names.functions
+        # Approved functions may have a name of JavaScript's own, and do what they like.
+        if not functions or not any(name in functions for name in program.reading.calls):
+            found = self._ready.argument(value)
+            # Two lists that are alike are not one: a single thing handed in twice would be.
+            if found[0] != SCALAR or not others or found[1] not in others:
+                return found
         return passed(parameter, value, names)
 
     # ---------------------------------------------------------------- programs

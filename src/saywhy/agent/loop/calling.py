@@ -8,6 +8,7 @@ is no JSON object is told to the model as wrong arguments, and no answer at all 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from operator import is_
 from typing import Any, Final, cast
 
@@ -47,15 +48,15 @@ class Calling:
         if self.bares:
             assemble_messages(s, marked=True)
         number = int(glance(s, "calls", 0)) + 1
-        s.calls = number
         done = int(look(s, "loopCount", 0))
         held = self._held(s)
+        write(s, "calls", number)
         if scope.state.bases:
             for name in REQUEST:
                 if name in held:
                     scope.touch((owner, name))
         else:
-            scope.reads += [key_of(owner, name) for name in REQUEST if name in held]
+            scope.reads += [key for name, key in _request_keys(owner) if name in held]
         run_id = held.get("runId")
         if run_id:
             step = f"{scope.node.id}#{number}"
@@ -100,14 +101,14 @@ class Calling:
             raise _failure(s, answer)
         value: Any = raw(answer.value)
         told: dict[str, Any] = value if isinstance(value, dict) else {"content": value}
-        done = int(look(s, "loopCount", 0))
+        done, number = int(look(s, "loopCount", 0)), int(glance(s, "calls", 0))
         call: dict[str, Any] = {"iteration": done + 1}
         for name in ("model", "usage", "finish_reason"):
             if told.get(name):
                 call[name] = told[name]
-        latency = answer.facts.get("latencyMs")
-        write(s, "llmCall", FrozenDict({**call, "latencyMs": latency}))
-        calls = calls_of(told.get("tool_calls"), int(glance(s, "calls", 0)))
+        call["latencyMs"] = latency = answer.facts.get("latencyMs")
+        write(s, "llmCall", FrozenDict(call))
+        calls = calls_of(told.get("tool_calls"), number)
         show = listener(s)
         if show is not None:
             ended = {"iteration": done + 1, "tool_call_count": len(calls)}
@@ -117,6 +118,12 @@ class Calling:
             take(s, told, calls)
         else:
             write(s, "adapterRawResponse", FrozenDict(told))
+
+
+@lru_cache(maxsize=64)
+def _request_keys(owner: str) -> tuple[tuple[str, tuple[str, str]], ...]:
+    """Where in this scope the parts of a request stand, by name."""
+    return tuple((name, key_of(owner, name)) for name in REQUEST)
 
 
 def parse(s: Any) -> None:

@@ -105,6 +105,8 @@ class ToolCalls:
 
     def found(self, s: Any, name: str) -> AgentTool | ToolReply | None:
         """Who carries out a call of `name`."""
+        if self.box.is_registry:
+            return self.box.registry.get(name)
         return self.box.find(name, lambda variable: look(s, variable))
 
     def _run_of(self, s: Any, tool: AgentTool) -> ChartRun | None:
@@ -112,7 +114,7 @@ class ToolCalls:
 
         An agent inside another one is not built by the host; its stages are run by it.
         """
-        carried_by = self.config.carried_by or s.env.get(CARRIED_BY)
+        carried_by = self.config.carried_by or sight_of(s).env.get(CARRIED_BY)
         own = self.box.run_of(tool)
         if carried_by is None:  # no host has the charts that do not come along
             return own if own is not None and own.build is not None else None
@@ -156,8 +158,12 @@ class ToolCalls:
         else:
             shown = fence(shown, self.config.template.marks if self.config.template else ())
         wrong = reply.error is not None
-        made: dict[str, Any] = {"tool": call["name"], "callId": call["id"], "error": wrong}
-        made["latencyMs"] = latency_ms
+        made: dict[str, Any] = {
+            "tool": call["name"],
+            "callId": call["id"],
+            "error": wrong,
+            "latencyMs": latency_ms,
+        }
         code = reply.error.get("code") if reply.error else None
         if code:
             made["code"] = code

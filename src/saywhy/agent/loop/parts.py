@@ -132,9 +132,8 @@ class Parts:
     def _tools(self, script: Script, *, mounted: bool, id: str = TOOLS) -> None:
         """A round of tools: a sub-chart, or its stages in the loop itself, at half the cost."""
         if not mounted:
-            into = "messages"
-            made = Round(self.calls, into)
             concurrency = self.config.tool_concurrency
+            made = Round(self.calls, "messages")
             add_round(script, made, self.answers, id, concurrency=concurrency)
             return
         built = build_tool_calls(

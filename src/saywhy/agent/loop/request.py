@@ -34,12 +34,18 @@ def ask_from(held: Lookup | Mapping[str, Any]) -> Ask:
     messages = find("assembledMessages")
     if messages is None or messages is UNDEFINED:
         messages = find("messages")
-    messages, tools, settings = seal(messages), seal(find("toolDescriptions")), find("settings")
+    settings = find("settings")
     return Ask(
         CHAT,
         system if isinstance(system, str) and system else None,
-        messages if type(messages) is FrozenList else EMPTY,
-        tools if type(tools) is FrozenList and len(tools) else None,
+        _list(messages) or EMPTY,
+        _list(find("toolDescriptions")) or None,
         seal(settings) if settings and settings is not UNDEFINED else NOTHING,
         stream=find("streaming") is True,
+    )
+
+
+def _list(value: Any) -> FrozenList | None:
+    return (
+        value if type(value) is FrozenList else FrozenList(value) if type(value) is list else None
     )

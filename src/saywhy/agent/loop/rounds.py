@@ -44,7 +44,7 @@ def build_tool_calls(
 ) -> Built:
     """The sub-chart of a round. It sees the variables of the loop."""
     chart = Builder("ExecuteTools", id=id, describe="Make the calls of a reply", own=OWN)
-    add_round(chart, Round(calls, "toolMessages"), answers, STAGE, concurrency=concurrency)
+    add_round(chart, Round(calls, APART), answers, STAGE, concurrency=concurrency)
     return chart.build()
 
 
@@ -94,13 +94,15 @@ class Round:
         """Begin with the first call."""
         if self.into == APART:
             write(s, APART, EMPTY)
-        return self._go_on(s, 0, calls_in(s))
+        calls = calls_in(s)
+        return self._go_on(s, 0, calls, self._order(calls))
 
     def second(self, s: Any, answer: Answer) -> Asks | None:
         """Take what the call at hand came to, and go on with the next."""
         at = int(glance(s, "roundAt", 0))
         calls = calls_in(s)
-        call = calls[self._order(s, calls)[at]]
+        order = self._order(calls)
+        call = calls[order[at]]
         asked = sight_of(s).scope.asked
         if asked is not None and asked.kind == "user" and answer.error is None:
             s.emit("turn_start", {"user_message": _said(answer)})
@@ -108,10 +110,10 @@ class Round:
         if isinstance(made, Asks):
             return self._ask(s, at, made)
         self._take(s, call, made, latency_of(answer))
-        return self._go_on(s, at + 1, calls)
+        return self._go_on(s, at + 1, calls, order)
 
-    def _go_on(self, s: Any, at: int, calls: Sequence[Call]) -> Asks | None:
-        order = self._order(s, calls)
+    def _go_on(self, s: Any, at: int, calls: Sequence[Call], order: Sequence[int]) -> Asks | None:
+        # Made side by side before: maybe by a build that did so, while this one does not.
         ready: Any = raw(glance(s, "toolReplies", EMPTY))
         while at < len(order):
             number = order[at]
@@ -150,7 +152,7 @@ class Round:
             _asks_human(registry.get(call["name"])) for call in calls_in(s)
         )
 
-    def _order(self, s: Any, calls: Sequence[Call]) -> Sequence[int]:
+    def _order(self, calls: Sequence[Call]) -> Sequence[int]:
         """The numbers of the calls in the order in which they are made: people come last."""
         if not self.calls.box.asks_people:
             return range(len(calls))

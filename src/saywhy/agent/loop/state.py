@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from saywhy.chart.scope import GONE
 from saywhy.chart.view import args_of, sight_of
 from saywhy.values import UNDEFINED, FrozenDict, FrozenList, freeze
 
@@ -41,30 +40,26 @@ def listener(s: Any) -> Callable[[str, Any], None] | None:
 def look(s: Any, name: str, default: Any = None) -> Any:
     """A variable, frozen and noted as read; `default` where there is none."""
     sight = sight_of(s)
-    scope, key = sight.scope, (sight.owner, name)
+    scope, owner = sight.scope, sight.owner
     state = scope.state
-    if state.bases:
-        value = scope.read(key)
-    else:  # the common case, in one step: a round looks some forty times
-        scope.reads.append(key)
-        value = scope.staged.get(key, UNDEFINED) if scope.staged else UNDEFINED
-        if value is UNDEFINED:
-            value = state.scopes[sight.owner].get(name, UNDEFINED)
-    return default if value is UNDEFINED or value is GONE else value
+    if scope.staged or state.bases:
+        value = scope.read((owner, name))
+        return default if value is UNDEFINED else value
+    scope.reads.append((owner, name))  # the common case, without a further call
+    value = state.scopes[owner].get(name, UNDEFINED)
+    return default if value is UNDEFINED else value
 
 
 def glance(s: Any, name: str, default: Any = None) -> Any:
     """Like `look`, not noted: for housekeeping that causes nothing."""
     sight = sight_of(s)
-    scope, key = sight.scope, (sight.owner, name)
+    scope, owner = sight.scope, sight.owner
     state = scope.state
-    if state.bases:
-        value = scope.peek(key)
+    if scope.staged or state.bases:
+        value = scope.peek((owner, name))
     else:
-        value = scope.staged.get(key, UNDEFINED) if scope.staged else UNDEFINED
-        if value is UNDEFINED:
-            value = state.scopes[sight.owner].get(name, UNDEFINED)
-    return default if value is UNDEFINED or value is GONE else value
+        value = state.scopes[owner].get(name, UNDEFINED)
+    return default if value is UNDEFINED else value
 
 
 def given(s: Any, name: str, default: Any = None) -> Any:
@@ -79,13 +74,15 @@ def given(s: Any, name: str, default: Any = None) -> Any:
 def write(s: Any, name: str, value: Any) -> None:
     """Put a value under a name."""
     sight = sight_of(s)
-    sight.scope.set(key_of(sight.owner, name), value)
+    key = (sight.owner, name)
+    sight.scope.set(_KEYS.get(key) or _kept(key), value)
 
 
 def append(s: Any, name: str, item: Any) -> None:
     """Put an item at the end of a list; a missing one begins here."""
     sight = sight_of(s)
-    sight.scope.append(key_of(sight.owner, name), item)
+    key = (sight.owner, name)
+    sight.scope.append(_KEYS.get(key) or _kept(key), item)
 
 
 def facts(s: Any) -> dict[str, Any]:

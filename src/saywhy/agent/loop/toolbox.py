@@ -40,6 +40,8 @@ class Toolbox:
         brought = (agent_tool(tool) for rule in book.instructions for tool in rule.tools)
         for tool in (*self.registry, *brought):
             self._bring(tool, config.id)
+        self.is_registry = self.provider is None and not book.instructions
+        """Whether what is registered is all there is, at any moment."""
         self._overrides = config.overrides
         self._rules: dict[AgentTool, tuple[LLMInstruction, ...]] = {}
 
@@ -50,7 +52,7 @@ class Toolbox:
         instructions count while those are active.
         """
         own = self.registry.get(name)
-        if own is not None and own.asks_human:
+        if self.is_registry or (own is not None and own.asks_human):
             return own
         reply: ToolReply | None = None
         if self.provider is not None:
@@ -98,8 +100,9 @@ class Toolbox:
 
     def suppressed(self, name: str) -> list[str]:
         """Ids of the rules of a tool that an override of this agent takes away, or out of use."""
-        tool, override = self.registry.get(name), self._overrides.get(name)
-        if tool is None or override is None:
+        override = self._overrides.get(name) if self._overrides else None
+        tool = None if override is None else self.registry.get(name)
+        if tool is None:
             return []
         kept = {rule.id for rule in self.rules_of(tool)}
         return [rule.id for rule in tool.instructions if rule.id not in kept]

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from saywhy.agent.receipts.canon import Salt, canon
+from saywhy.agent.receipts.canon import ALGORITHM, CANON, Salt, canon
 from saywhy.agent.receipts.receipt import VERSION, Basis, Part, Parts, Receipt
 from saywhy.errors import CallerError
 from saywhy.values import UNDEFINED, FrozenDict, FrozenList, freeze, raw
@@ -59,15 +59,13 @@ class _Row:
 
     def of(self, values: Sequence[Any]) -> tuple[Parts, str]:
         """The parts of these values, and what the chain over them comes to."""
-        frozen = (
-            values if type(values) is FrozenList else freeze(values)
-        )  # a copy, or what it shows
-        items: list[Any] = raw(frozen)
-        length = len(items)
-        if items is self._items and length >= self._length:
-            if length == self._length:  # tools, most of the time
+        frozen: FrozenList = values if type(values) is FrozenList else freeze(values)
+        items = frozen.raw
+        length, had = len(items), self._length
+        if items is self._items and length >= had:
+            if length == had:  # tools, most of the time
                 return self._parts, self._chain
-            new = [self._part(item) for item in items[self._length :]]
+            new = list(map(self._part, items[had:]))
         else:
             new = self._compared(items)
         if new:
@@ -133,15 +131,17 @@ class Minter:
         self, call: int, iteration: int = 0, step_id: str = "", resumed_from: str = ""
     ) -> Basis:
         """The basis of a receipt of this run."""
-        labels = "hashed" if self.strict_labels else "plain"
+        salt, labels = self.salt, "hashed" if self.strict_labels else "plain"
         return Basis(
-            self.salt.run_id,
+            salt.run_id,
             call,
             iteration,
             step_id,
             resumed_from,
-            keyed_by=self.salt.keyed_by,
-            labels=labels,
+            ALGORITHM,
+            CANON,
+            salt.keyed_by,
+            labels,
         )
 
     def mint(self, ask: Handed, basis: Basis, previous: Receipt | None = None) -> Receipt:
@@ -204,10 +204,11 @@ class Minter:
             data = canon(message)
             return Part(self.salt.hash("message", data), _characters(data))
         hashed = self.salt.of("message", message)
-        content = message.get("content")
+        content, role = message.get("content"), message.get("role")
         chars = len(content) if type(content) is str else _characters(canon(content))
-        call = self._label(message.get("tool_call_id"))
-        return Part(hashed, chars, _text(message.get("role")), call)
+        call = message.get("tool_call_id")
+        call = self._label(call) if call else ""
+        return Part(hashed, chars, role if type(role) is str else "", call)
 
     def _tool(self, tool: Any) -> Part:
         data = canon(tool)
@@ -223,10 +224,6 @@ class Minter:
 def handed(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that are part of a request."""
     return {name: value for name, value in settings.items() if name not in NEVER}
-
-
-def _text(value: Any) -> str:
-    return value if type(value) is str else ""
 
 
 def _characters(data: bytes) -> int:

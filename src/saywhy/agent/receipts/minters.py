@@ -9,12 +9,13 @@ nobody has to say that a run is over.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from saywhy.agent.receipts.mint import Handed, Minter
 from saywhy.agent.receipts.receipt import Receipt
 from saywhy.agent.receipts.stored import from_stored, stored_form
+from saywhy.values import raw
 
 KEPT_RUNS: Final = 64
 """Of so many runs the newest hashes are kept."""
@@ -114,9 +115,8 @@ def _previous(kept: _Kept, held: Sequence[Any]) -> Receipt | None:
     """The last receipt of the list. What was minted for a step that came to nothing is not."""
     if not held:
         return None
-    newest = held[-1]
-    is_object = type(newest) is dict or isinstance(newest, Mapping)
-    root = newest.get("root") if is_object else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    newest = raw(held[-1])
+    root = newest.get("root") if type(newest) is dict else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     if root is not None and root == kept.root:
         return kept.minter.last
     found = from_stored(held)[-1]

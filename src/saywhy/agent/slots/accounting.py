@@ -62,8 +62,8 @@ def account(
     """
     items, given = prepared.raw, current.raw
     start = seen.count if _has_grown(given, seen, salt) else 0
-    # A copy that can be counted on, and that no state holds yet.
-    sources = {name: list(raw(tally)) for name, tally in seen.sources.items()} if start else {}
+    # A copy that can be counted on; who counts puts new figures in and leaves those of the state.
+    sources = seen.sources.copy() if start else {}
     if prepared is current:
         fresh = [(at, items[at]) for at in range(start, len(items))]
     else:
@@ -88,10 +88,10 @@ def account(
 
 def _take_off(message: Any, sources: Sources) -> None:
     """Count a message no more that was left out."""
-    tally = sources.get(source_of(message)[0])
-    if tally is not None:
-        tally[0] -= 1
-        tally[1] -= len(text_of(message.get("content")))
+    source = source_of(message)[0]
+    if source in sources:
+        pieces, chars = sources[source]
+        sources[source] = [pieces - 1, chars - len(text_of(message.get("content")))]
 
 
 def _has_grown(items: Sequence[Any], seen: Seen, salt: Salt | None) -> bool:

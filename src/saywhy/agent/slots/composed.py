@@ -75,9 +75,9 @@ def put(s: View, name: str, value: Any) -> None:
 def counted(records: Iterable[Mapping[str, Any]], into: Sources) -> Sources:
     """By source: pieces and characters, those of `records` added to what is there."""
     for one in records:
-        tally = into.setdefault(one["source"], [0, 0])
-        tally[0] += 1
-        tally[1] += one["chars"]
+        source = one["source"]
+        pieces, chars = into.get(source) or (0, 0)
+        into[source] = [pieces + 1, chars + one["chars"]]
     return into
 
 
@@ -93,7 +93,9 @@ def compose(
     evaluated: Evaluated | None = None,
 ) -> None:
     """Note what the slot came to, and warn where that is more than its budget."""
-    used = sum(chars for _, chars in sources.values())
+    used = 0
+    for _, chars in sources.values():
+        used += chars
     noted: dict[str, Any] = {"slot": slot, "iteration": iteration, "used": used, "sources": sources}
     if cap is not None:
         noted["cap"] = cap

@@ -147,8 +147,9 @@ def message_record(
         source, reason, piece = source_of(message)
     else:
         (source, reason), piece = _BY_ROLE[role], None
+    shown = text or called_in(message)
     fields: dict[str, Any] = {
-        "contentSummary": summary_of(text or called_in(message)),
+        "contentSummary": shown if len(shown) <= SHOWN else summary_of(shown),
         "contentHash": content_hash(salt, "message", message),
         "slot": "messages",
         "source": source,
