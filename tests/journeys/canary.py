@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote, quote_plus
 from zlib import crc32
@@ -50,10 +50,10 @@ def spellings(name: str) -> Iterator[str]:
         yield quote_plus(made)
 
 
-def found_in(data: bytes) -> set[str]:
+def found_in(data: bytes, names: Iterable[str] = NAMES) -> set[str]:
     """The canaries that stand in some bytes."""
     return {
-        name for name in NAMES if any(spelling.encode() in data for spelling in spellings(name))
+        name for name in names if any(spelling.encode() in data for spelling in spellings(name))
     }
 
 

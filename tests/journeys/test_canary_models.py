@@ -14,7 +14,7 @@ import pytest
 
 from saywhy import Agent, Engine, RecordingModel, SqliteStore, define_tool, masked_record
 from saywhy.models.scripted import ScriptedModel
-from tests.journeys.test_canary import Lines, Place
+from tests.journeys.searched import Place
 
 CARD = "K-7719-ö 04"
 FIRST = f"please block {CARD} at once"
@@ -75,7 +75,7 @@ def tool(name: str) -> dict[str, Any]:
     }
 
 
-def engine_on(path: Path, log: Lines, declared: bool, records: list[dict[str, Any]]) -> Engine:
+def engine_on(place: Place, declared: bool, records: list[dict[str, Any]]) -> Engine:
     """An engine with a model that finds the flow, and an agent with a model of its own."""
     found = {"flowName": "Block", "parameters": {"card": CARD}}
     wants = {"for": "chat", "tool_calls": [{"name": "lookup", "arguments": {"card": CARD}}]}
@@ -97,17 +97,15 @@ def engine_on(path: Path, log: Lines, declared: bool, records: list[dict[str, An
         },
         model=ScriptedModel([{"for": "detect_flow", "reply": found}, {"reply": {}}, {"reply": {}}]),
         guidance={"enabled": False},
-        logger=log,
-        store=SqliteStore(path),
+        logger=place.log,
+        store=SqliteStore(place.path),
     )
 
 
 async def written(folder: Path, *, declared: bool) -> str:
     """All that is written of a conversation, and what was said to the user."""
-    place = Place.__new__(Place)
-    place.path, place.log, place.seen = folder / "s.db", Lines(), []
     records: list[dict[str, Any]] = []
-    place.engine = engine_on(place.path, place.log, declared, records)
+    place = Place(folder / "s.db").with_engine(lambda own: engine_on(own, declared, records))
     async with place.engine:
         said = await place.say("c", FIRST)
         assert said is not None

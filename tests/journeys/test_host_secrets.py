@@ -14,7 +14,7 @@ import pytest
 
 from saywhy import Engine, HttpSettings, SqliteStore
 from saywhy.testing import StubServer
-from tests.journeys.test_canary import Lines, Place
+from tests.journeys.searched import Place
 
 KEYS = {
     **{name: f"sk-{name}-90210-{name[::-1]}" for name in ("globals", "nested", "tool", "header")},
@@ -76,7 +76,7 @@ def flows() -> list[dict[str, Any]]:
     return [{"id": "f", "name": "Flow", "version": "1.0", "steps": numbered}]
 
 
-def host(web: StubServer, place: Place, path: Path) -> Engine:
+def host(web: StubServer, place: Place) -> Engine:
     """An engine whose host has its keys where the documentation allows them."""
     block = {"secret": KEYS["hash"], "fields": ["text"], "location": "header"}
     basic = {"username": "ann", "password": KEYS["basic"]}
@@ -94,16 +94,14 @@ def host(web: StubServer, place: Place, path: Path) -> Engine:
         validate_on_init=False,
         logger=place.log,
         log_tool_failures=True,
-        store=SqliteStore(path),
+        store=SqliteStore(place.path),
         http=HttpSettings(allow_private=True),
     )
 
 
 async def test_keys_are_nowhere(web: StubServer, tmp_path: Path) -> None:
     """Neither as they are nor turned round; the server did get them."""
-    place = Place.__new__(Place)
-    place.path, place.log, place.seen = tmp_path / "s.db", Lines(), []
-    place.engine = host(web, place, place.path)
+    place = Place(tmp_path / "s.db").with_engine(lambda own: host(web, own))
     async with place.engine:
         said = await place.say("c", "Flow")
         assert KEYS["globals"] in (said or "")
