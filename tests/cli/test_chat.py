@@ -233,9 +233,12 @@ def test_json(run: Run, pay: str) -> None:
 
 def test_json_that_is_none(run: Run, pay: str) -> None:
     """A line that cannot be understood has an error for a reply, and the next is taken."""
-    stdin = 'Pay\n[1]\n{"role": "robot", "content": "x"}\n"Pay"\n'
-    _, no_json, no_message, no_role, right = run("chat", pay, PLAIN, "--json", stdin=stdin).data
+    stdin = 'Pay\n[1]\n{"role": "robot", "content": "x"}\n' + "[" * 5000 + '\n"Pay"\n'
+    _, no_json, no_message, no_role, deep, right = run(
+        "chat", pay, PLAIN, "--json", stdin=stdin
+    ).data
     assert no_json["error"]["message"].startswith("this line is no JSON: ")
+    assert deep["error"]["message"].startswith("this line is no JSON: maximum recursion depth")
     assert no_message["error"]["message"].startswith("a message is a text, or an object like ")
     assert no_role["error"]["name"] == "CallerError"
     assert no_role["error"]["message"].startswith('Unsupported role "robot".')

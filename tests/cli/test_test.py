@@ -172,6 +172,8 @@ def test_nothing_to_run_is_misuse(run: Run, folder: Path, pay: str) -> None:
     assert (empty.code, empty.out) == (2, "")
     assert empty.err.startswith("saywhy: there is no scenario below .\n")
     assert run("test", "nowhere").code == 2
+    long = "n" * 300
+    assert run("test", long).err == f"saywhy: {long} cannot be read: File name too long\n"
 
 
 def test_own_functions_globals_and_cargo(run: Run, folder: Path) -> None:

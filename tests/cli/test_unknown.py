@@ -98,6 +98,7 @@ def test_settled_at_once(store: Path, run: Any) -> None:
         ([], "give one of --done JSON, --failed TEXT, --not-done"),
         (["--done", "1", "--not-done"], "a call is settled in one way"),
         (["--done", "{"], "--done { is no JSON"),
+        (["--done", "[" * 5000], "saywhy: --done is nested too deep"),
         (["--done", "1", "--call", "99"], 'c1 has no call of unknown outcome "99" to decide'),
         (["--done", "1", "--functions", "m"], "--functions goes with FILES"),
         (["--done", "1", "--expressions", "isolated"], "--expressions goes with FILES"),

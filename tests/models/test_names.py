@@ -96,7 +96,10 @@ def test_which_words_are_such_names() -> None:
     ("text", "told"),
     [
         ("{", "script.json is no JSON: Expecting property name"),
+        ("[" * 5000, "script.json is no JSON: maximum recursion depth"),
         ('{"reply": "x"}', "script.json: the model's script is a list, not dict"),
+        ("null", "script.json: the model's script is a list, not NoneType"),
+        ("1e999", "script.json: the model's script is a list, not float"),
         ('[{"replay": "x"}]', "script.json: entry 0 of the model's script has an unknown key"),
     ],
 )

@@ -177,6 +177,7 @@ GOOD = '{"number": 0, "ask": {}, "pieces": [], "ended": "stop"}\n'
     ("text", "problem"),
     [
         (GOOD + "{oops\n", "{0}:2: no JSON: Expecting property name enclosed in double quotes"),
+        (GOOD + "[" * 5000 + "\n", "{0}:2: no JSON: maximum recursion depth"),
         ("[]\n", "{0}:1: an object, not list"),
         (GOOD.replace("0", '"x"'), '{0}:1: "number" is str, not int'),
         ('{"number": 1}\n', '{0}:1: "ask" is NoneType, not dict'),

@@ -99,7 +99,7 @@ def _message(line: str) -> tuple[Any, str | None]:
     hint = 'a text, or an object like {"content": "pay", "message_id": "m-1"}'
     try:
         message = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # nested deeper than Python can read
         raise CallerError(f"this line is no JSON: {error}", hint=hint) from error
     if isinstance(message, str):
         return message, None

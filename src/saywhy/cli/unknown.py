@@ -116,6 +116,8 @@ def _json(text: str) -> Any:
 
     try:
         return loads(text.encode())
+    except RecursionError as error:
+        raise CallerError(f"--done is nested too deep: {error}", hint="give less of it") from error
     except ValueError as error:
         hint = """a text has quotes of its own: --done '"receipt 7"'"""
         raise CallerError(f"--done {text} is no JSON: {error}", hint=hint) from error

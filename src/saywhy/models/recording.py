@@ -177,7 +177,7 @@ def records_in(path: Path, max_bytes: int) -> list[Record]:
         if line.strip():
             try:
                 found.append(json.loads(line))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise CallerError(f"{path}:{number}: no JSON: {error}") from None
             _check(f"{path}:{number}", found[-1])
     return in_order(found)

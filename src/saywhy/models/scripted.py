@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Self, get_args
+from typing import Any, Final, Self, cast, get_args
 
 from saywhy.clock import Clock, SystemClock
 from saywhy.errors import CallerError, ModelError, ModelErrorCode, did_you_mean
@@ -70,13 +70,16 @@ class ScriptedModel:
     def from_file(cls, path: str | Path, clock: Clock | None = None) -> Self:
         """A model with the script in a JSON file. Raises `CallerError` where there is none."""
         try:
-            script = json.loads(Path(path).read_text(encoding="utf-8"))
+            script: Any = json.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
             raise CallerError(f"{path} cannot be read: {error.strerror}") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:  # nested deeper than Python can read
             raise CallerError(f"{path} is no JSON: {error}", hint=_EXAMPLE) from error
+        if not isinstance(script, list):
+            kind = type(script).__name__
+            raise CallerError(f"{path}: the model's script is a list, not {kind}", hint=_EXAMPLE)
         try:
-            return cls(script, clock)
+            return cls(cast("list[Any]", script), clock)
         except CallerError as error:
             raise CallerError(f"{path}: {error}", hint=error.hint) from None
 

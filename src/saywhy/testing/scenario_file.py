@@ -134,7 +134,7 @@ def find_scenario_files(paths: Iterable[str | Path]) -> list[Path]:
     """
     found: list[Path] = []
     for path in map(Path, paths):
-        if path.is_dir():
+        if _is_folder(path):
             inside = [each for each in sorted(_files_below(path)) if _may_hold_scenarios(each)]
             if not inside:
                 raise CallerError(
@@ -150,6 +150,13 @@ def find_scenario_files(paths: Iterable[str | Path]) -> list[Path]:
 
 
 # ------------------------------------------------------------------ reading files
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError as error:  # a name that no file can have, say
+        raise CallerError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def _files_below(folder: Path) -> Iterator[Path]:

@@ -250,11 +250,11 @@ def test_json(run: Run) -> None:
 def test_json_lines(run: Run) -> None:
     """With --json lines are JSON too; what fails is an object as well, and the rest goes on."""
     answers = script("Hello.", {"raise": "full", "code": "server"}, "Bye.")
-    lines = '"hi"\nnope\n"x"\n7\n"bye"\n"/receipt"\n"/why"\n'
+    lines = '"hi"\nnope\n"x"\n7\n' + "[" * 5000 + '\n"bye"\n"/receipt"\n"/why"\n'
     done = run("agent", "shop.py", "--script", answers, "--json", stdin=lines)
     told = [one for one in done.data if one["type"] in {"result", "failed", "receipts", "why"}]
     assert [one["type"] for one in told] == [
-        *("result", "failed", "failed", "failed", "result", "receipts", "why")
+        *("result", "failed", "failed", "failed", "failed", "result", "receipts", "why")
     ]
     assert told[1]["message"] == "this line is no JSON: Expecting value: line 1 column 1 (char 0)"
     assert (told[2]["name"], told[2]["message"]) == (
@@ -262,9 +262,10 @@ def test_json_lines(run: Run) -> None:
         "LLM call failed: [server] full",
     )
     assert told[3]["message"] == 'a message is a text like "hello", or a list of blocks'
-    [call] = told[5]["data"]
+    assert told[4]["message"].startswith("this line is no JSON: maximum recursion depth")
+    [call] = told[6]["data"]
     assert (call["call"], call["verdict"]) == (1, "verified")
-    assert call["receipt"]["basis"]["run_id"] == told[4]["run_id"]
+    assert call["receipt"]["basis"]["run_id"] == told[5]["run_id"]
     assert done.code == 0
 
 

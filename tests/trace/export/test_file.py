@@ -69,6 +69,7 @@ def test_a_file_that_was_cut_off_is_read_up_to_there(payment: Any) -> None:
     ("lines", "message"),
     [
         ([b"hello\n"], "x.jsonl:1: this is no line of a trace: "),
+        ([b"[" * 5000 + b"\n"], "x.jsonl:1: this is no line of a trace: "),
         ([b"{}\n"], 'a trace begins with {"saywhy": "trace"}'),
         ([b'{"saywhy":"trace","format":9}\n'], "format 9 is not known here, only 1 is"),
         (

@@ -172,7 +172,7 @@ def _decoded(line: str) -> Any:
     hint = 'a text like "hello", or a list of blocks'
     try:
         message = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # nested deeper than Python can read
         raise CallerError(f"this line is no JSON: {error}", hint=hint) from error
     if not isinstance(message, str | list):
         raise CallerError(f"a message is {hint}")

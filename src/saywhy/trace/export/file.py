@@ -78,7 +78,7 @@ def trace_of(lines: Iterable[bytes], name: str = "") -> Trace:
                 _check_heading(entry)
                 continue
             _take(entry, charts, messages, commits)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             if not whole:  # the end of a file whose writer was stopped
                 break
             place = Place(name, number)
