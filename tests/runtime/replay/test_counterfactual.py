@@ -89,6 +89,34 @@ async def test_a_call_that_was_never_made_is_told_and_not_made() -> None:
     )
     assert found.reply_without is None
     assert "it was not made" in found.text()
+    assert (found.changed, found.certain) == (None, False)
+
+
+async def test_the_turns_after_a_call_that_is_not_on_record() -> None:
+    """A turn that stopped leaves nothing to go on with: the next words are no answer of its tool,
+    and nothing is claimed of the reply."""
+    outside = Outside()
+    flow = flow_of(
+        ask("a", "a?"),
+        ask("b", "b?"),
+        call("fee", amount="{{cargo.more}}"),
+        ask("c", "c?"),
+        say("tell", "{{c}}, fee {{fee.value}}"),
+    )
+    engine = engine_of(outside, [flow])
+    session = engine.init_session("ann", "c1")
+    session.cargo["more"] = "80"
+    for text in ("Pay", "1", "2", "3"):
+        session = await engine.update_activity(text, session)
+    outside.gone = True
+    found = await engine.counterfactual(session, "host:cargo.more")
+    assert found.turn == 4
+    assert found.would_call == (
+        'would have called fee with {"amount":""}, and no answer is on record',
+    )
+    assert (found.changed, found.certain, found.reply_without) == (None, False, None)
+    assert found.not_replayable == ()
+    assert "whether the reply changes cannot be told" in found.text()
 
 
 async def test_a_default_and_a_global_that_were_not_there() -> None:

@@ -33,6 +33,9 @@ def test_how_sure_it_is() -> None:
     assert not found("a", "b", assumed=("model:3",)).certain
     gap = (Gap(1, 2, "message:1", "masked"),)
     assert not found("a", "b", not_replayable=gap).certain
+    stopped = found("a", None, would_call=("would have called t",))
+    assert (stopped.changed, stopped.certain) == (None, False)
+    assert "whether the reply changes cannot be told" in stopped.text()
     assert "whether the reply changes cannot be told" in found("a", "b", not_replayable=gap).text()
 
 
@@ -50,5 +53,6 @@ def test_as_text_and_as_json() -> None:
     assert "it fails: no" in told
     assert "the model was asked 2 times" in told
     tree = one.to_json()
-    assert tree["differs"] == {"recorded": "a", "without": ""}
+    assert tree["differs"] is None
+    assert found("a", None).to_json()["differs"] == {"recorded": "a", "without": ""}
     assert (tree["wouldCall"], tree["asked"]) == (["would have called t"], 2)

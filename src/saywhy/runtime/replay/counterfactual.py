@@ -74,6 +74,8 @@ class WhatIf:
                 if not self.begun.masked.gaps:
                     self._is_as_recorded(turn, was)
                 last = await self._without(turn, twin, was) or last
+                if last is not None and last.stopped is not None:
+                    break  # what would have been said next, and to what question, nobody knows
         return self._result(since[-1].reply, was, last)
 
     async def _as_it_was(self, turn: RecordedTurn, session: Session) -> bool:
@@ -134,7 +136,8 @@ class WhatIf:
     ) -> Counterfactual:
         changed = self.changed
         gaps = [*self.gaps, *self.begun.masked.gaps, *self.lesser.masked.gaps]
-        if was is not None and not gaps and _reply(was) != recorded:
+        is_whole = was is not None and was.turn == self.removal.turn
+        if was is not None and is_whole and not gaps and _reply(was) != recorded:
             gaps.append(Gap(self.removal.turn, was.seq, "the reply", "not as on record here"))
         return Counterfactual(
             self.begun.session.session_id,

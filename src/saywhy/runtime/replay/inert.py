@@ -104,7 +104,7 @@ def on_flows(world: World, library: Library) -> World:
     return replace(world, charts=charts, order=library.flows, offered=offered(library.flows))
 
 
-def _no_diagnosis(tool: Tool | None, answer: ToolAnswer) -> tuple[str, ...]:
+def _no_diagnosis(tool: Tool | None, answer: ToolAnswer, hidden: bool) -> tuple[str, ...]:
     return ()
 
 

@@ -41,13 +41,15 @@ class Counterfactual(msgspec.Struct, frozen=True):
 
     @property
     def changed(self) -> bool | None:
-        """Whether the reply is another one; None where it cannot be told."""
-        return None if self.not_replayable else self.reply != self.reply_without
+        """Whether the reply is another one; None where it cannot be told: something masked was
+        needed, or the turn stopped at a call whose answer nobody has."""
+        is_open = self.not_replayable or self.would_call
+        return None if is_open else self.reply != self.reply_without
 
     @property
     def certain(self) -> bool:
         """Whether nothing had to be assumed, and nothing was missing."""
-        return not self.assumed and not self.not_replayable
+        return not self.assumed and self.changed is not None
 
     @property
     def stretches(self) -> tuple[str, str]:
@@ -79,7 +81,7 @@ class Counterfactual(msgspec.Struct, frozen=True):
         return "\n".join(lines)
 
     def _verdict(self) -> str:
-        if self.not_replayable:
+        if self.changed is None:
             return "whether the reply changes cannot be told"
         if not self.met:
             return "nothing changes, for it played no part in it"
