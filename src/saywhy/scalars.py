@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from functools import lru_cache
 from typing import Any, Final, Self
+
+_FIRST_DAY: Final = date(1970, 1, 1).toordinal()
 
 
 class _Undefined:
@@ -91,10 +94,19 @@ class Date:
 def iso_from_milliseconds(milliseconds: float) -> str | None:
     """`2026-01-31T12:00:00.000Z`, or None where no calendar date fits."""
     try:
-        moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
-    except (ValueError, OverflowError, OSError):
+        seconds, rest = divmod(milliseconds, 1000)
+        days, second = divmod(int(seconds), 86400)
+        day = _day(days)
+    except (ValueError, OverflowError):
         return None
-    return f"{moment.isoformat()[:19]}.{int(milliseconds % 1000):03d}Z"
+    minute, second = divmod(second, 60)
+    return f"{day}T{minute // 60:02d}:{minute % 60:02d}:{second:02d}.{int(rest):03d}Z"
+
+
+@lru_cache(maxsize=64)
+def _day(days: int) -> str:
+    """The date so many days after the first of 1970. Raises `ValueError`, `OverflowError`."""
+    return date.fromordinal(_FIRST_DAY + days).isoformat()
 
 
 def same_number(one: float, other: float) -> bool:

@@ -7,7 +7,8 @@ no index for it.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any, Final
 
 from saywhy.stores.parts import Part
@@ -95,14 +96,30 @@ def _parts(
     for turn_no, seq, doc in db.execute(_COMMITS, (key, first, last)).fetchall():
         commits.setdefault(turn_no, []).append((seq, doc))
     messages: dict[int, list[tuple[int, bytes]]] = {}
-    for turn in (first, last + 1):
-        if turn not in begins:
-            begins[turn] = _first_message(db, key, turn)
-    begin, end = (row_id(key, begins[turn]) for turn in (first, last + 1))
-    for turn_no, seq, doc in db.execute(_MESSAGES, (begin, end)).fetchall():
+    for turn_no, seq, doc in _said(db, key, first, last, begins):
         messages.setdefault(turn_no, []).append((seq, doc))
     numbers = sorted({*commits, *messages})
     return [Part(number, commits.get(number, ()), messages.get(number, ())) for number in numbers]
+
+
+def _said(
+    db: sqlite3.Connection, key: int, first: int, last: int, begins: dict[int, int]
+) -> Iterator[tuple[int, int, bytes]]:
+    """The messages of turns in a row. Who goes on from there need not look for where they begin."""
+    if first not in begins:
+        begins[first] = _first_message(db, key, first)
+    behind = begins.get(last + 1)
+    end = row_id(key + 1, 0) if behind is None else row_id(key, behind)
+    newest = 0
+    with closing(db.execute(_MESSAGES, (row_id(key, begins[first]), end))) as rows:
+        for row in rows:
+            newest = row[1]
+            if row[0] > last:
+                begins[last + 1] = newest
+                return
+            yield row
+    if behind is None and newest:
+        begins[last + 1] = newest + 1
 
 
 def _first_message(db: sqlite3.Connection, key: int, turn_no: int) -> int:

@@ -49,6 +49,9 @@ _NUMBERS: Final = {phase: number for number, phase in enumerate(_PHASES)}
 _RARE: Final = ("decision", "calls", "error", "error_name", "warnings", "tags")
 _SHORTENED: Final = b"[%d,1," % VERSION
 _POINTER: Final = re.compile(rb'\{"\$text":\[(\d+,\d+,\d+)\]\}')
+_BEGINS: Final = b'{"$text":['
+_FEW_TEXTS: Final = 4
+"""Up to so many different texts each is put in its places by itself; for more, all in one pass."""
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -253,18 +256,43 @@ def _filled(
     """
     if messages is None or not data.startswith(_SHORTENED) or b'"$text":[{' in data:
         return None
+    for _ in range(_FEW_TEXTS):  # most turns point at the same text again and again
+        begin = data.find(_BEGINS)
+        if begin < 0:
+            return data
+        found = _POINTER.match(data, begin)
+        if found is None:
+            break
+        text = _pointed(found[1], messages, longest)
+        if text is None:
+            return None
+        data = data.replace(found[0], text)
+    return _filled_at_once(data, messages, longest)
+
+
+def _filled_at_once(
+    data: bytes, messages: Mapping[int, Message], longest: int | None
+) -> bytes | None:
     parts = _POINTER.split(data)
     texts: dict[bytes, bytes] = {}
-    for pointer in set(parts[1::2]):  # most turns point at the same text again and again
-        seq, start, end = map(int, pointer.split(b","))
-        message = messages.get(seq)
-        if message is None or len(message.text) < end:
+    for pointer in set(parts[1::2]):
+        text = _pointed(pointer, messages, longest)
+        if text is None:
             return None
-        if longest is not None and end - start > longest:
-            end = start + longest
-        texts[pointer] = dumps(message.text[start:end])
+        texts[pointer] = text
     parts[1::2] = [texts[pointer] for pointer in parts[1::2]]
     return b"".join(parts)
+
+
+def _pointed(pointer: bytes, messages: Mapping[int, Message], longest: int | None) -> bytes | None:
+    """The text that `message,start,end` points at, as JSON; None where it is not there."""
+    seq, start, end = map(int, pointer.split(b","))
+    message = messages.get(seq)
+    if message is None or len(message.text) < end:
+        return None
+    if longest is not None and end - start > longest:
+        end = start + longest
+    return dumps(message.text[start:end])
 
 
 def _commits(whole: BlockRow, tags: tuple[str, ...]) -> list[Commit]:

@@ -238,8 +238,15 @@ class PagedTrace(Trace):
 
 
 def _said_in(page: Page, message: Message) -> bool:
-    """Whether all that a message says was said by the steps of its own turn."""
-    return page.by_seq.keys() >= {span.commit for span in message.spans}
+    """Whether nothing that a message says was said by steps of other turns."""
+    spans = message.spans
+    if not spans:
+        return True
+    commits = page.commits
+    if not commits:
+        return False
+    said = [span.commit for span in spans]
+    return commits[0].seq <= min(said) and max(said) <= commits[-1].seq
 
 
 def _named(pages: Iterator[Page], name: str) -> list[Key]:

@@ -8,7 +8,7 @@ conversation takes the memory of a few turns, whatever its length. What is found
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -23,14 +23,15 @@ from saywhy.trace.index import touches
 from saywhy.values import Key, loads_into
 
 CHUNK_TURNS: Final = 32
-"""Turns that are read at a time."""
-MAX_CHUNKS: Final = 64
+CHUNK_PASSED: Final = 64
+"""Turns that are read at a time; for a story, which wants all of them."""
+MAX_READ: Final = 2048
 MAX_PAGES: Final = 256
-"""Chunks and decoded turns that are kept; the ones not used for longest go first."""
+"""Turns that are kept as they were read, and decoded; those not used for longest go first."""
 MAX_PASSED: Final = 16
 """Decoded turns that are kept for a story. What is soon given back is at hand in the processor's
 cache, which makes the story of a whole conversation a fifth faster."""
-MAX_TOLD: Final = 250
+MAX_TOLD: Final = 128
 """Characters of a long text of a commit that a story needs; its sentences show 80."""
 
 Root = tuple[str | int, str | int]
@@ -65,25 +66,33 @@ class StoredParts(Protocol):
 class Page:
     """One turn: its commits in order, its messages, and who wrote before what it touches."""
 
-    __slots__ = ("_linked", "_links", "_touched", "by_seq", "commits", "is_plain", "messages",
+    __slots__ = ("_by_seq", "_linked", "_links", "_touched", "commits", "is_plain", "messages",
                  "turn")  # fmt: skip
 
     def __init__(self, part: StoredPart, longest: int | None = None) -> None:
         self.turn = part.turn_no
-        read = (loads_into(doc, _MESSAGE) for _, doc in part.messages)
+        read = [loads_into(doc, _MESSAGE) for _, doc in part.messages]
         self.messages = {message.seq: message for message in read}
         self.commits: list[Commit] = []
         self._linked: list[Sequence[Link]] = []
         self._links: dict[Root, int] | None = None
         for _, doc in part.commits:
             # What a rule added to a tool's answer is taken off its end again, so that is whole.
-            block = read_block(doc, self.messages, None if b'"added"' in doc else longest)
+            most = None if longest is None or b'"added"' in doc else longest
+            block = read_block(doc, self.messages, most)
             self.commits += block.commits
             self._linked.append(block.links)
-        self.by_seq = {commit.seq: commit for commit in self.commits}
         self.is_plain = {commit.tags for commit in self.commits} <= {()}
         """Whether nothing in it was masked or cut."""
+        self._by_seq: dict[int, Commit] | None = None
         self._touched: set[Key] | None = None
+
+    @property
+    def by_seq(self) -> dict[int, Commit]:
+        """Its commits by their numbers."""
+        if self._by_seq is None:
+            self._by_seq = {commit.seq: commit for commit in self.commits}
+        return self._by_seq
 
     @property
     def touched(self) -> set[Key]:
@@ -170,23 +179,25 @@ class Pages:
         learn: Callable[[str], object],
         most: int = MAX_PAGES,
         longest: int | None = None,
+        at_once: int = CHUNK_TURNS,
     ) -> None:
         self._parts = parts
         self._learn = learn
         self._most = most
         self._longest = longest
+        self._at_once = at_once
         self._chunks: OrderedDict[int, dict[int, StoredPart]] = OrderedDict()
         self._pages: OrderedDict[int, Page] = OrderedDict()
         self._charts: set[str] = set()
-        self._firsts: dict[int, int] = {}
-        """By turn that was read: its first commit."""
-        self._sorted: tuple[list[int], list[int]] | None = None
+        self._firsts: list[int] = []
+        self._turns: list[int] = []
+        """Of the turns that were read, in order: their first commits, and they themselves."""
         self.first, self.last = parts.first, parts.last
         self._numbers: list[int] | None = None
 
     def for_a_story(self) -> Pages:
         """The same conversation, for one who goes through it from turn to turn and tells it."""
-        return Pages(self._parts, self._learn, MAX_PASSED, MAX_TOLD)
+        return Pages(self._parts, self._learn, MAX_PASSED, MAX_TOLD, CHUNK_PASSED)
 
     # ------------------------------------------------------------ turns
 
@@ -253,21 +264,27 @@ class Pages:
         return self.page(turn)
 
     def _chunk(self, turn: int) -> dict[int, StoredPart]:
-        number = turn // CHUNK_TURNS
+        number = turn // self._at_once
         chunk = self._chunks.get(number)
         if chunk is None:
-            first = number * CHUNK_TURNS
-            parts = self._parts.read(max(first, self.first), first + CHUNK_TURNS - 1)
+            first = number * self._at_once
+            parts = self._parts.read(max(first, self.first), first + self._at_once - 1)
             chunk = self._chunks[number] = {part.turn_no: part for part in parts}
-            if len(self._chunks) > MAX_CHUNKS:
+            if len(self._chunks) * self._at_once > MAX_READ:
                 self._chunks.popitem(last=False)
             for part in parts:
-                if part.commits and part.turn_no not in self._firsts:
-                    self._firsts[part.turn_no] = part.commits[0][0]
-                    self._sorted = None
+                if part.commits:
+                    self._note(part.turn_no, part.commits[0][0])
         else:
             self._chunks.move_to_end(number)
         return chunk
+
+    def _note(self, turn: int, first: int) -> None:
+        turns = self._turns
+        i = bisect_left(turns, turn)
+        if i == len(turns) or turns[i] != turn:
+            turns.insert(i, turn)
+            self._firsts.insert(i, first)
 
     # ------------------------------------------------------------ by number
 
@@ -286,11 +303,8 @@ class Pages:
 
     def at(self, seq: int) -> Page | None:
         """The turn of the newest commit up to and including `seq`."""
-        if self._sorted is None:
-            turns = sorted(self._firsts)
-            self._sorted = [self._firsts[turn] for turn in turns], turns
-        firsts, turns = self._sorted
-        i = bisect_right(firsts, seq)
+        turns = self._turns
+        i = bisect_right(self._firsts, seq)
         if i:  # of the turns that were read; one that was not may lie between
             page = self.page(turns[i - 1])
             is_next = i < len(turns) and turns[i] == turns[i - 1] + 1

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, Unpack
 
@@ -59,8 +58,7 @@ class Touch(msgspec.Struct, frozen=True):
     doubt: Doubt = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(msgspec.Struct, frozen=True, gc=False):
     """What happened between one message of the user's and the next rest."""
 
     number: int
@@ -253,9 +251,8 @@ class Trace:
 
     def node_of(self, commit: Commit) -> Node | None:
         """The step a commit speaks of; None when its chart is not at hand."""
-        if commit.chart not in self.charts:
-            return None
-        return self.charts[commit.chart].nodes.get(commit.node)
+        chart = self.charts.version(commit.chart)
+        return None if chart is None else chart.nodes.get(commit.node)
 
     def place_of(self, commit: Commit) -> Place:
         """Where the step of a commit stands in the author's file."""

@@ -45,9 +45,9 @@ OWN: Final = frozenset({ROUTING, CORRECTING})
 
 def summary(value: Any, say: Wording = ENGLISH) -> str:
     """A value in a few characters: short texts whole, lists by size, objects by their names."""
+    if type(value) is str:  # mostly
+        return quoted(value)
     tree = raw(value)
-    if isinstance(tree, str):
-        return quoted(tree)
     if isinstance(tree, dict):
         return _names_in(tree)
     if isinstance(tree, list | tuple):

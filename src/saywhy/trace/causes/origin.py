@@ -182,7 +182,7 @@ def own_texts(value: Any, seq: int) -> list[str]:
 
     There a text stands with the commit it comes from: `["Hi.", 7]`, alone or in a list of such.
     """
-    tree = raw(value)
+    tree = value if type(value) is list else raw(value)
     if not isinstance(tree, list):
         return []
     if len(tree) == 2 and isinstance(tree[0], str):

@@ -16,6 +16,8 @@ _FOR: Final = re.compile(r"nobody answered for (.+?)(?:, asked (\d+) times)?\Z")
 def silence_in(commit: Commit) -> Mapping[str, Any] | None:
     """What a step noted of the silence that it went on with; None for any other step."""
     silence = commit.facts.get("silence")
+    if silence is None:  # mostly: telling so takes less than asking what kind of value it is
+        return None
     return silence if isinstance(silence, Mapping) else None
 
 

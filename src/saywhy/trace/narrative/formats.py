@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final, Literal, Protocol
 
 from saywhy.errors import CallerError, did_you_mean
-from saywhy.trace.narrative.item import Item, TurnStory, shown
+from saywhy.trace.narrative.item import Item, TurnStory, every, shown
 from saywhy.trace.narrative.weight import DETAIL
 from saywhy.trace.phrases import Wording
 from saywhy.trace.trace import Trace
@@ -87,7 +87,7 @@ class _Text(_Lines):
         longest: int = LONGEST_REPLY,
         most: int | None = None,
     ) -> str:
-        lines = [self._heading(story), *(f"  ({text})" for text in story.missing)]
+        lines = [self._heading(story), *[f"  ({text})" for text in story.missing]]
         told, left = _chosen(story, least, most)
         lines += [f"{'  ' * (deep + 1)}{item.number}  {item.text}" for item, deep in told]
         if left:
@@ -181,6 +181,8 @@ _WRITERS: Final = {"text": _Text, "markdown": _Markdown, "json": _Json}
 
 def _chosen(story: TurnStory, least: int, most: int | None) -> tuple[list[tuple[Item, int]], int]:
     """The steps to be shown, and how many are not."""
+    if least == DETAIL and most is None:
+        return every(story.items), 0
     told = list(shown(story.items, least))
     total = len(told) if least == DETAIL else sum(1 for _ in shown(story.items))
     return told[:most], total - len(told[:most])

@@ -11,7 +11,7 @@ from saywhy.chart.commit import Commit
 from saywhy.trace.narrative.weight import DETAIL, shape_of, weight_of
 
 
-class Item(msgspec.Struct):
+class Item(msgspec.Struct, gc=False):
     """One told step with the steps of the flow it called, or the note that stands for many."""
 
     text: str
@@ -43,7 +43,7 @@ class Item(msgspec.Struct):
         return self.step.seq if self.asked is None else self.asked.seq
 
 
-class TurnStory(msgspec.Struct, frozen=True):
+class TurnStory(msgspec.Struct, frozen=True, gc=False):
     """What happened in one turn."""
 
     turn: int
@@ -61,3 +61,18 @@ def shown(items: Iterable[Item], least: int = DETAIL, depth: int = 0) -> Iterato
             yield item, depth
         if item.steps:
             yield from shown(item.steps, least, depth + 1)
+
+
+def every(items: Iterable[Item]) -> list[tuple[Item, int]]:
+    """All that `shown` gives, at once: what a whole story is written from."""
+    told: list[tuple[Item, int]] = []
+    _add(items, 0, told)
+    return told
+
+
+def _add(items: Iterable[Item], depth: int, told: list[tuple[Item, int]]) -> None:
+    for item in items:
+        if item.text:
+            told.append((item, depth))
+        if item.steps:
+            _add(item.steps, depth + 1, told)

@@ -20,18 +20,19 @@ _MESSAGE: Final = re.compile(re.escape(CUT) + r"message (\d+) ")
 """What `shorten` leaves where a text stood in a message that is not there."""
 
 
-def of_turn(told: Turn, begins: int, say: Wording) -> Iterator[str]:
+def of_turn(told: Turn, begins: int, say: Wording) -> tuple[str, ...]:
     """What a record that begins with a commit `begins`, or was cut, does not tell of a turn."""
     commits = told.commits
     if not commits:
-        yield say("no_steps")
-        return
-    first = commits[0].seq
+        return (say("no_steps"),)
+    lacks: tuple[str, ...] = ()
+    first, last = commits[0].seq, commits[-1].seq
     if first > 1 and first == begins:
-        yield say("begins_later", commit=first, turn=told.number)
-    said = [span.commit for message in told.messages for span in message.spans[-1:]]
-    if said and max(said) > commits[-1].seq:
-        yield say("ends_early")
+        lacks = (say("begins_later", commit=first, turn=told.number),)
+    for message in told.messages:
+        if message.spans and message.spans[-1].commit > last:
+            return (*lacks, say("ends_early"))
+    return lacks
 
 
 def of_step(commit: Commit, say: Wording) -> Iterator[str]:

@@ -115,6 +115,8 @@ class _Branch:
 class Nesting:
     """The steps of one turn, each put where it belongs as it comes."""
 
+    __slots__ = ("_branches", "_forks", "_main", "_of", "_out", "_say", "_trace", "_turn", "top")
+
     def __init__(self, trace: Trace, turn: int, say: Wording, branches: Branches) -> None:
         self._trace = trace
         self._turn = turn

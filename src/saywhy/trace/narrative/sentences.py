@@ -57,21 +57,24 @@ def sentence_of(trace: Trace, commit: Commit, say: Wording = ENGLISH) -> str:
 
 
 def _told(trace: Trace, commit: Commit, say: Wording) -> str:
-    if commit.flow == ROUTING:
-        return corrected.routed(commit, say) or _routing(trace, commit, say)
-    if commit.flow == CORRECTING or (commit.facts and corrected.kept_in(commit)):
+    flow, kind, facts = commit.flow, commit.kind, commit.facts
+    if flow == ROUTING:
+        return _routing(trace, commit, say)
+    if flow == CORRECTING or ("kept" in facts and corrected.kept_in(commit)):
         return _warned(corrected.told(trace, commit, say), commit, say)
-    tell = _STEPS.get(commit.kind)
-    if tell is None and not commit.kind.isupper():
+    tell = _STEPS.get(kind)
+    if tell is None and not kind.isupper():
         of_agent = agents.told(trace, commit, say)
         if of_agent is not None:
             return _warned(of_agent, commit, say)
     if commit.phase == "closed":
         return _ended(commit, say)
-    tell = tell or _CARRIED.get(commit.kind, _other)
-    asks_again = commit.asked is not None and commit.asked.kind == "user"
+    tell = tell or _CARRIED.get(kind, _other)
+    asked = commit.asked
+    asks_again = asked is not None and asked.kind == "user"
     told = _ask(trace, commit, say) if asks_again else tell(trace, commit, say)
-    if commit.facts or commit.error or commit.answered is not None:
+    answered = commit.answered
+    if commit.error or "failure" in facts or (answered is not None and answered.error):
         told = _failed(trace, commit, told, say)
     return _warned(told, commit, say) if commit.warnings else told
 
@@ -128,6 +131,10 @@ def _step(trace: Trace, commit: Commit) -> str:
 def _routing(trace: Trace, commit: Commit, say: Wording) -> str:
     if commit.kind == "receive":
         return "" if commit.to in ("decide", "due") else _received(trace, commit, say)
+    if commit.kind == "correction":
+        correction = corrected.routed(commit, say)
+        if correction:
+            return correction
     if "due" in commit.facts:
         return due_text(commit, say)
     if "decided" in commit.facts:
@@ -186,21 +193,22 @@ def _say(trace: Trace, commit: Commit, say: Wording) -> str:
 
 def _ask(trace: Trace, commit: Commit, say: Wording) -> str:
     told: list[str] = []
-    silence = silence_in(commit)
+    silence, answered, asked = silence_in(commit), commit.answered, commit.asked
     if forms.is_form(commit):
         told += forms.told(commit, say)
     elif silence is not None:
-        written = [op for op in _data(commit) if op.key[0] != "cargo"]
+        written = _data(commit, cargo=False)
         told.append(silence_told(silence, say))
         told += [say("taken_to_be", values=_writes(written, say))] if written else []
-    elif commit.answered is not None and commit.answered.kind == "user":
-        written = [op for op in _data(commit) if op.key[0] != "cargo"]
+    elif answered is not None and answered.kind == "user":
+        written = _data(commit, cargo=False)
         values = _writes(written, say)
         told.append(say("answer_is", values=values) if written else say("user_answered"))
-    told += [_refused(rule, say) for rule in refusals(commit)[:MOST_FAILED]]
-    if commit.asked is not None and commit.asked.kind == "user":
+    if commit.decision is not None:
+        told += [_refused(rule, say) for rule in refusals(commit)[:MOST_FAILED]]
+    if asked is not None and asked.kind == "user":
         told.append(say("asked", text=quoted(_question(commit))))
-    return " ".join(told)
+    return told[0] if len(told) == 1 else " ".join(told)
 
 
 def _refused(rule: Condition, say: Wording) -> str:
@@ -211,9 +219,11 @@ def _refused(rule: Condition, say: Wording) -> str:
 
 def _question(commit: Commit) -> str:
     """The last stretch that this step itself put into the reply."""
-    texts = [text for op in commit.ops for text in own_texts(op.value, commit.seq)]
-    hidden = MARK if REDACTED_TAG in commit.tags else ""
-    return texts[-1] if texts else hidden
+    for op in reversed(commit.ops):
+        texts = own_texts(op.value, commit.seq)
+        if texts:
+            return texts[-1]
+    return MARK if REDACTED_TAG in commit.tags else ""
 
 
 def _set(trace: Trace, commit: Commit, say: Wording) -> str:
@@ -428,9 +438,16 @@ _CARRIED: Final[dict[str, Callable[[Trace, Commit, Wording], str]]] = {
 # ------------------------------------------------------------------ writes
 
 
-def _data(commit: Commit) -> list[Op]:
-    """What a step wrote, without the bookkeeping of texts and calls."""
-    return [op for op in commit.ops if op.key[:2] not in PLUMBING and op.key[0] != "turn"]
+def _data(commit: Commit, *, cargo: bool = True) -> list[Op]:
+    """What a step wrote, without the bookkeeping of texts and calls; without cargo, if so asked."""
+    found: list[Op] = []
+    for op in commit.ops:
+        scope = op.key[0]
+        if scope == "turn" or (scope == "session" and op.key[:2] in PLUMBING):
+            continue
+        if cargo or scope != "cargo":
+            found.append(op)
+    return found
 
 
 def _reply(commit: Commit) -> bool:
@@ -446,8 +463,8 @@ def _writes(ops: list[Op], say: Wording) -> str:
 
 
 def _write(op: Op, say: Wording) -> str:
-    name = name_of(op.key)
+    name, value = name_of(op.key), op.value
     if op.verb == "delete":
         return say("deleted", name=name)
     joint = "+" if op.verb == "append" else "="
-    return f"{name} {joint} {summary(op.value, say)}"
+    return f"{name} {joint} {quoted(value) if type(value) is str else summary(value, say)}"

@@ -114,9 +114,9 @@ def tell(
         told = trace.turn(number)
         items = Nesting(trace, number, say, branches).take(told.commits)
         said = told.messages
-        replies = tuple(message.text for message in said if message.role == "assistant")
+        replies = tuple([message.text for message in said if message.role == "assistant"])
         at = told.commits[0].at if told.commits else said[0].at if said else 0.0
-        lacks = tuple(missing.of_turn(told, begins, say))
+        lacks = missing.of_turn(told, begins, say)
         yield TurnStory(number, at, folded(items, say), replies, lacks)
 
 
