@@ -5,9 +5,12 @@ A message's text exists once, here; commits, frames and turns point at it by its
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
+
+from saywhy.errors import CallerError
+from saywhy.values import loads_into
 
 Role = Literal["user", "assistant", "system", "tool"]
 
@@ -43,3 +46,15 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     through JSON, what tells a name like `$date` from a mark of ours."""
     pii: bool = False
     """Whether the text is sensitive: it is kept for resuming, and masked in every record."""
+
+
+_DECODER: Final = msgspec.json.Decoder(Message)
+
+
+def read_message(doc: bytes) -> Message:
+    """A message as a store keeps it. Raises `CallerError` for what is none."""
+    try:
+        return loads_into(doc, _DECODER)
+    except (ValueError, RecursionError) as error:
+        hint = "restore the newest backup of the store"
+        raise CallerError(f"this is no message of a conversation: {error}", hint=hint) from error

@@ -59,6 +59,45 @@ def test_a_damaged_file(tmp_path: Path) -> None:
     asyncio.run(scene())
 
 
+@pytest.mark.parametrize("read_only", [False, True])
+def test_damaged_definitions(tmp_path: Path, read_only: bool) -> None:
+    """What SQLite quotes of them need not be a text; it is named as damage all the same."""
+    path = tmp_path / "s.db"
+
+    async def scene() -> None:
+        async with SqliteStore(path) as store:
+            await store.save("s", "ann", b"doc", 0)
+        contents = path.read_bytes()
+        contents = contents.replace(b"CREATE INDEX", b"CREATE \xff\xfe\xfdEX")
+        path.write_bytes(contents.replace(b"session_user", b"\xc8ession_user"))
+        with pytest.raises(OutsideError, match="its contents are damaged") as refusal:
+            await SqliteStore(path, read_only=read_only).open()
+        assert refusal.value.hint.startswith("restore the newest backup")
+
+    asyncio.run(scene())
+
+
+def test_a_damaged_list_of_what_was_changed(tmp_path: Path) -> None:
+    """Who only reads looks at it first, and says what is wrong with it."""
+    path = tmp_path / "s.db"
+
+    async def scene() -> None:
+        async with SqliteStore(path) as store:
+            await store.save("s", "ann", b"doc", 0)
+        with closing(sqlite3.connect(path)) as db:
+            (page,) = db.execute(
+                "SELECT rootpage FROM sqlite_master WHERE name = 'migration'"
+            ).fetchone()
+            (size,) = db.execute("PRAGMA page_size").fetchone()
+        contents = bytearray(path.read_bytes())
+        contents[(page - 1) * size : page * size] = b"\xff" * size
+        path.write_bytes(contents)
+        with pytest.raises(OutsideError, match="its contents are damaged"):
+            await SqliteStore(path, read_only=True).open()
+
+    asyncio.run(scene())
+
+
 def test_a_file_that_may_not_be_written(tmp_path: Path) -> None:
     """A refused write is named as such."""
     path = tmp_path / "s.db"

@@ -27,7 +27,7 @@ from saywhy.errors import (
     TurnHeld,
     UnknownSession,
 )
-from saywhy.messages import Message
+from saywhy.messages import read_message
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.held import Holding, know_chart
 from saywhy.runtime.journal import Diverged, StoreJournal
@@ -44,7 +44,7 @@ from saywhy.stores.store import LEASE_SECONDS, Accepted, Claim, Store
 from saywhy.stores.timers import StoredTimer
 from saywhy.trace.masking.redact import Policy
 from saywhy.trace.trace import Trace
-from saywhy.values import dumps, loads_into, loads_raw
+from saywhy.values import dumps, loads_raw
 
 if TYPE_CHECKING:
     from saywhy.runtime.agents.screen import Screen
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 WAIT_SECONDS: Final = 30.0
 """How long a turn waits for another of the same conversation to end."""
 POLL_SECONDS: Final = 0.05
-_MESSAGE: Final = msgspec.json.Decoder(Message)
 MAX_RECOVERED: Final = 16
 """Turns that `recover` runs at the same time: one that takes long must not hold up the others."""
 LEFT_OPEN: Final = (asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit)
@@ -404,7 +403,7 @@ class Conversations:
         response = stored.get("response")
         if isinstance(response, int):
             found = await self.store.messages(session_id, after=response - 1, limit=1)
-            response = loads_into(found[0].doc, _MESSAGE).text if found else ""
+            response = read_message(found[0].doc).text if found else ""
         return TurnReply(
             session_id,
             accepted.turn_no,

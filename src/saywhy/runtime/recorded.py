@@ -13,7 +13,7 @@ import msgspec
 
 from saywhy.chart.commit import Commit
 from saywhy.errors import SaywhyError
-from saywhy.messages import Message
+from saywhy.messages import Message, read_message
 from saywhy.runtime.held import know_chart, take_chart
 from saywhy.runtime.machinery import Machinery
 from saywhy.stores.encoding import decode as document_of
@@ -28,8 +28,6 @@ from saywhy.values import loads_into
 
 AT_ONCE: Final = 32
 """Turns up to which a conversation is read as a whole."""
-
-_MESSAGE: Final = msgspec.json.Decoder(Message)
 
 
 class _Kept(msgspec.Struct):
@@ -82,7 +80,7 @@ async def _whole(machinery: Machinery, store: Store, session_id: str) -> Trace:
     messages: list[Message] = []
     after = 0
     while found := await store.messages(session_id, after=after, limit=500):
-        messages += [loads_into(row.doc, _MESSAGE) for row in found]
+        messages += [read_message(row.doc) for row in found]
         after = found[-1].seq
     for digest in {commit.chart for commit in commits}:
         await know_chart(machinery, store, digest)

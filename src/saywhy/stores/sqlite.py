@@ -7,7 +7,6 @@ leases and fences. What the rows mean is said in `store`; the SQL is in the `sql
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -34,6 +33,7 @@ from saywhy.stores.refusals import check_prune, check_rate
 from saywhy.stores.searching import Searched, rows_with, search_files
 from saywhy.stores.sqlite_file import (
     BUSY_SECONDS,
+    FAILURES,
     Synchronous,
     connect,
     connect_to_read,
@@ -99,12 +99,15 @@ class SqliteStore:
     def _open(self) -> tuple[Writer | None, Readers]:
         if self.read_only:
             with closing(self._connect_to_read()) as db:
-                check_migrated(db, self.path)
+                try:
+                    check_migrated(db, self.path)
+                except FAILURES as error:  # what it reads is damaged
+                    raise named(error, self.path) from error
             return None, Readers(self._connect_to_read, self.path)
         db = self._connect()
         try:
             migrate(db)
-        except sqlite3.Error as error:
+        except FAILURES as error:
             db.close()
             raise named(error, self.path) from error
         except BaseException:

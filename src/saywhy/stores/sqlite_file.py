@@ -29,6 +29,9 @@ BUSY_SECONDS: Final = 10.0
 
 _OLDEST_SQLITE: Final = (3, 35, 0)  # RETURNING
 
+FAILURES: Final = (sqlite3.Error, UnicodeDecodeError)
+"""What SQLite raises of a file: it quotes damaged definitions of tables, which may be no UTF-8."""
+
 _MEANINGS: Final = {
     "SQLITE_FULL": (
         "there is no room left for it",
@@ -66,7 +69,7 @@ def connect(path: Path, synchronous: Synchronous, busy_seconds: float) -> sqlite
     db = _connect(path, path, busy_seconds)
     try:
         _set_up(db, path, synchronous)
-    except sqlite3.Error as error:
+    except FAILURES as error:
         db.close()
         raise named(error, path) from error
     except SaywhyError:
@@ -102,7 +105,7 @@ def _to_read(path: Path, how: str, busy_seconds: float) -> sqlite3.Connection:
     try:
         db.execute("PRAGMA query_only = ON")
         db.execute("SELECT 1 FROM sqlite_master").fetchone()  # opening alone looks at nothing
-    except sqlite3.Error as error:
+    except FAILURES as error:
         db.close()
         raise named(error, path) from error
     return db
@@ -158,14 +161,15 @@ def fold_in(db: sqlite3.Connection, tries: int = 20) -> bool:
     return False
 
 
-def named(error: sqlite3.Error, path: Path) -> OutsideError | CallerError:
+def named(error: sqlite3.Error | UnicodeDecodeError, path: Path) -> OutsideError | CallerError:
     """What an SQLite error means for whoever runs the store."""
     if isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError | sqlite3.DataError):
         return CallerError(
             f"the store {path} was handed something it cannot keep ({error})",
             hint="documents are bytes, below a gigabyte; ids are text",
         )
-    code = getattr(error, "sqlite_errorname", "") or ""
+    is_damage = isinstance(error, UnicodeDecodeError)
+    code = "SQLITE_CORRUPT" if is_damage else getattr(error, "sqlite_errorname", "") or ""
     for start, (meaning, hint) in _MEANINGS.items():
         if code.startswith(start):
             return OutsideError(f"the store {path} failed: {meaning} ({error})", hint=hint)

@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from saywhy.errors import CallerError, UnknownSession
-from saywhy.messages import Message
+from saywhy.messages import Message, read_message
 from saywhy.runtime.audit.lines import (
     FORMAT,
     Counts,
@@ -34,11 +34,9 @@ from saywhy.stores.store import Store, StoredMessage
 from saywhy.trace.block import read_block
 from saywhy.trace.export.written import written
 from saywhy.trace.trace import Trace
-from saywhy.values import loads_into
 
 SEAL: Final = b"saywhy-seal-1"
 PAGE: Final = 200
-_MESSAGE: Final = msgspec.json.Decoder(Message)
 _RECEIPTS: Final = b'"receipts"'
 
 
@@ -190,7 +188,7 @@ class _Writing:
         messages: list[Message] = []
         after = None
         while page := await self.store.messages(session_id, after=after, limit=PAGE):
-            messages += [loads_into(row.doc, _MESSAGE) for row in page]
+            messages += [read_message(row.doc) for row in page]
             after = page[-1].seq
         return Trace(commits, (), messages)
 
