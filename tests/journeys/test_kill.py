@@ -24,6 +24,8 @@ CASES = Path(__file__).parent.parent / "cases" / "journeys"
 WORDS = ("Trip", "Bern", "Rome", "two", "2", "yes", "3", "Ann", "help", "yes")
 FINAL = "Booked for Ann: 335, ticket T-1."
 SESSION = "journey"
+TOOL_SECONDS = 5
+"""How long a tool may take: nobody waits for its end."""
 TIME = 1_600_000_000_000
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -180,8 +182,10 @@ def test_interrupted_in_a_call(undisturbed: Journey, tmp_path: Path) -> None:
         process.stdin.write("".join(f"{word}\n" for word in WORDS[:3]))
         process.stdin.flush()
         journey.wait_until_held("price")
+        began = time.monotonic()
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=30)
+    assert time.monotonic() - began < TOOL_SECONDS - 1
     assert process.returncode == 0
     assert told.endswith(f"left; the conversation {SESSION} is kept in {journey.store}\n")
     assert "Traceback" not in told

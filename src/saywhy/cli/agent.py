@@ -86,9 +86,10 @@ def agent(
     from saywhy.cli.agents.lines import Lines
     from saywhy.cli.agents.shown import JsonShown, TextShown
     from saywhy.cli.agents.talk import Talk
+    from saywhy.cli.interrupts import woken_by_signals
 
     asked = _model(model, script)
-    with asyncio.Runner() as loop:
+    with asyncio.Runner() as loop, woken_by_signals(loop):
         try:
             runner = loop.run(found_runner(agent, asked))
             talk = Talk(runner, session)

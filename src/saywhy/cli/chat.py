@@ -77,6 +77,7 @@ def chat(
     import asyncio
 
     from saywhy.cli.given import Given
+    from saywhy.cli.interrupts import woken_by_signals
 
     given = Given.of(functions, globals, cargo, model, agents)
     if language:
@@ -91,7 +92,12 @@ def chat(
         private=private or (),
         fallback_agent=fallback_agent,
     )
-    with asyncio.Runner() as runner, _let_go(runner, given.model), opened(runner, engine):
+    with (
+        asyncio.Runner() as runner,
+        woken_by_signals(runner),
+        _let_go(runner, given.model),
+        opened(runner, engine),
+    ):
         conversation = runner.run(
             _conversation(engine, session, new=new, user=user, language=language, given=given)
         )

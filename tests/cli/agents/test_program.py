@@ -81,6 +81,33 @@ def test_it_can_be_cancelled(folder: Path) -> None:
     assert "Traceback" not in errors
 
 
+ASLEEP = """
+import signal, threading, time
+from saywhy import Agent, ScriptedModel, define_tool
+
+
+def sleep(args):
+    print("asleep", flush=True)
+    time.sleep(0.3)  # by now the main thread sleeps as well
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+    time.sleep(600)
+
+
+SLEEP = define_tool("sleep", "Sleeps.", {"type": "object"}, sleep, timeout_ms=60_000)
+MODEL = ScriptedModel([{"tool_calls": [{"name": "sleep", "arguments": {}}]}])
+agent = Agent(MODEL, name="asleep", tools=[SLEEP])
+"""
+
+
+def test_a_signal_wakes_it_that_another_thread_takes_in(folder: Path) -> None:
+    """Ctrl-C cancels an answer at once, whichever thread the system hands the signal to."""
+    write(folder / "asleep.py", ASLEEP)
+    with started("asleep.py", "--message", "wait") as program:
+        assert cast(IO[str], program.stdout).readline() == "asleep\n"
+        _, errors = program.communicate(timeout=20)
+    assert (program.returncode, errors) == (1, "cancelled; the conversation is as it was before\n")
+
+
 def test_it_can_be_left(folder: Path) -> None:
     """Ctrl-C between two answers leaves, and says where the conversation is."""
     write(folder / "slow.py", SLOW)
