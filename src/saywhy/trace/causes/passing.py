@@ -23,8 +23,8 @@ from saywhy.values import Key
 if TYPE_CHECKING:
     from saywhy.trace.causes.search import Search
 
-_PATH: Final = re.compile(r"\{\{\s*([\w$]+(?:\.[\w$]+)*)\s*\}\}")
-_TOKEN: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_PATH: Final = r"\{\{\s*([\w$]+(?:\.[\w$]+)*)\s*\}\}"
+_TOKEN: Final = r"[A-Z]?[a-z]+|[A-Z]+"
 _FIRST: Final = {
     *("from", "start", "begin", "since", "source", "first", "min", "old", "before", "base"),
 }
@@ -68,7 +68,7 @@ def _crosswise(trace: Trace, commit: Commit, args: Mapping[str, Any]) -> bool:
 
 def _paths(args: Mapping[str, Any]) -> dict[str, str]:
     """Argument → the path that alone fills it; others are left out."""
-    found = {str(name): _PATH.fullmatch(str(written).strip()) for name, written in args.items()}
+    found = {str(name): re.fullmatch(_PATH, str(written).strip()) for name, written in args.items()}
     return {name: match[1] for name, match in found.items() if match}
 
 
@@ -82,7 +82,7 @@ def _turned(args: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def _words(name: str) -> set[str]:
-    return {token.lower() for token in _TOKEN.findall(name)}
+    return {token.lower() for token in re.findall(_TOKEN, name)}
 
 
 def _twice(args: Mapping[str, Any]) -> str:

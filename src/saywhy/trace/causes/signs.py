@@ -32,12 +32,12 @@ DEEPEST: Final = 3
 MOST_BETWEEN: Final = 300
 """So many commits are looked through for what happened since."""
 MOST_TURNS: Final = 8
-_INSTEAD: Final = re.compile(r"\|\||\?\?|\?[^.?].*:")
+_INSTEAD: Final = r"\|\||\?\?|\?[^.?].*:"
 """In an expression: what is taken where something is missing, or a choice of two."""
-_QUOTED: Final = re.compile(r"""["']([^"']+)["']""")
-_LITERAL: Final = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
-_COMPARES: Final = re.compile(r"[<>]=?|[=!]==?|\.(?:includes|startsWith|endsWith)\(")
-_TOKEN: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_QUOTED: Final = r"""["']([^"']+)["']"""
+_LITERAL: Final = r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])"
+_COMPARES: Final = r"[<>]=?|[=!]==?|\.(?:includes|startsWith|endsWith)\("
+_TOKEN: Final = r"[A-Z]?[a-z]+|[A-Z]+|\d+"
 
 
 def note_signs(search: Search, cause: int | None, key: Key, commit: Commit, before: int) -> None:
@@ -93,7 +93,7 @@ def note_decision(search: Search, cause: int | None, commit: Commit) -> None:
     for condition in decision.conditions:
         values = [raw(value) for _, value in condition.read]
         numbers = [each for each in map(_number, values) if each is not None]
-        written = [float(each) for each in _LITERAL.findall(condition.text)]
+        written = [float(each) for each in re.findall(_LITERAL, condition.text)]
         texts = [each for each in values if isinstance(each, str) and _number(each) is not None]
         if any(value in (UNDEFINED, None, "") for _, value in condition.read) or condition.error:
             search.sign(cause, "looked at nothing", "something that it compared was missing")
@@ -120,22 +120,22 @@ def _note_comparison(search: Search, cause: int, key: Key, commit: Commit) -> No
     trace = search.trace
     node = trace.node_of(commit)
     source = node.spec.get("value") if node is not None else None
-    if commit.kind != "SET" or not isinstance(source, str) or not _COMPARES.search(source):
+    if commit.kind != "SET" or not isinstance(source, str) or not re.search(_COMPARES, source):
         return
     if isinstance(search.of(cause).value, bool):  # else a branch has something to compare itself
         search.sign(cause, "decides")
     read = origin_of(commit, key, node).reads
     values = [raw(trace.value_at(each, commit.seq - 1).value) for each in read]
     numbers = [each for each in map(_number, values) if each is not None]
-    written = [float(each) for each in _LITERAL.findall(source)]
+    written = [float(each) for each in re.findall(_LITERAL, source)]
     texts = [each for each in values if isinstance(each, str) and _number(each) is not None]
-    wanted = {each.strip().lower() for each in _QUOTED.findall(source)}
+    wanted = {each.strip().lower() for each in re.findall(_QUOTED, source)}
     near = [each for each in values if isinstance(each, str) and each.strip().lower() in wanted]
     if len(texts) > 1:
         search.sign(cause, "close call", f"compared as texts: {', '.join(map(brief, texts))}")
     elif set(numbers) & set(written) or len(set(numbers)) < len(numbers):
         search.sign(cause, "close call", f"on the border: `{source}`")
-    elif any(each not in _QUOTED.findall(source) for each in near):
+    elif any(each not in re.findall(_QUOTED, source) for each in near):
         search.sign(cause, "close call", f"nearly so: `{source}`")
 
 
@@ -149,7 +149,7 @@ def _was_checked(trace: Trace, commit: Commit) -> bool:
 
 def _nearly(condition: Condition, values: list[Any]) -> bool:
     """Whether a text that was compared is the wanted one but for case, blanks or its kind."""
-    wanted = {*_QUOTED.findall(condition.text), condition.text.rpartition(" is ")[2]}
+    wanted = {*re.findall(_QUOTED, condition.text), condition.text.rpartition(" is ")[2]}
     plain = {each.strip().lower() for each in wanted if each.strip()}
     return any(str(value).strip().lower() in plain for value in values if value is not None)
 
@@ -243,7 +243,7 @@ def note_said(search: Search, cause: int, commit: Commit) -> None:
     missing = [
         key for key in data_reads(commit) if trace.value_at(key, commit.seq - 1).value is UNDEFINED
     ]
-    if "{{" in text and _INSTEAD.search(text) and (missing or commit.warnings):
+    if "{{" in text and re.search(_INSTEAD, text) and (missing or commit.warnings):
         search.sign(cause, "stood in", "something it shows was missing, so another took its place")
     if _after_failure(trace, commit):
         search.sign(cause, "after a failure")
@@ -261,14 +261,14 @@ def note_result(search: Search, cause: int | None, commit: Commit) -> None:
             if not same(other.value, answered.value):
                 search.sign(cause, "older answer", f"{answered.name} has answered anew since")
             break
-    days = [each for each in _DATE.findall(str(raw(answered.value))) if each]
+    days = [each for each in re.findall(_DATE, str(raw(answered.value))) if each]
     yesterday = (iso_from_milliseconds(commit.at - DAY_MS) or "")[:10] if commit.at else ""
     if days and max(days) < yesterday:
         search.sign(cause, "names an old date", f"the newest date in it is {max(days)}")
 
 
 DAY_MS: Final = 86_400_000
-_DATE: Final = re.compile(r"\b(\d{4}-\d\d-\d\d)")
+_DATE: Final = r"\b(\d{4}-\d\d-\d\d)"
 
 
 def corrects(text: str) -> bool:
@@ -342,7 +342,7 @@ def _stood_in(trace: Trace, key: Key, commit: Commit) -> bool:
     """Whether an expression that offers another value was worked out with something missing."""
     node = trace.node_of(commit)
     source = node.spec.get("value") if node is not None else None
-    if not isinstance(source, str) or not _INSTEAD.search(source):
+    if not isinstance(source, str) or not re.search(_INSTEAD, source):
         return False
     reads = origin_of(commit, key, node).reads
     return any(
@@ -406,8 +406,8 @@ def _from_another_flow(trace: Trace, key: Key, commit: Commit, before: int) -> b
 def unlike(name: str, source: str) -> bool:
     """Whether a field is taken from one whose name has nothing in common with its own."""
     last = re.split(r"[.\[\]]+", source.strip("$.[]'\"} "))[-1] or source
-    own = {token.lower()[:4] for token in _TOKEN.findall(name)}
-    other = {token.lower()[:4] for token in _TOKEN.findall(last)}
+    own = {token.lower()[:4] for token in re.findall(_TOKEN, name)}
+    other = {token.lower()[:4] for token in re.findall(_TOKEN, last)}
     return bool(own and other) and not own & other
 
 

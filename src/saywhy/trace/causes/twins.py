@@ -8,7 +8,7 @@ from typing import Any, Final
 
 ALIKE: Final = 0.5
 """So large a share of the words of two descriptions is the same for them to count as twins."""
-_WORD: Final = re.compile(r"[^\W_]+")
+_WORD: Final = r"[^\W_]+"
 _COMMON: Final = {
     *("a", "an", "and", "by", "for", "from", "in", "is", "it", "its", "of", "on", "or", "that"),
     *("the", "this", "to", "with", "get", "gets", "find", "finds", "fetch", "fetches", "look"),
@@ -20,7 +20,7 @@ _COMMON: Final = {
 
 def words_of(text: object) -> frozenset[str]:
     """The words of a description that tell something, without endings of plurals and verbs."""
-    found = (word.lower() for word in _WORD.findall(str(text or "")))
+    found = (word.lower() for word in re.findall(_WORD, str(text or "")))
     return frozenset(_stem(word) for word in found if word not in _COMMON)
 
 

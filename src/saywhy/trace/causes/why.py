@@ -14,7 +14,6 @@ from typing import Final
 from saywhy.errors import CallerError
 from saywhy.trace.causes import wording as causes
 from saywhy.trace.causes.chain import Chain
-from saywhy.trace.causes.found import argument, decided, failure, missing
 from saywhy.trace.causes.graph import DEEPEST, MOST_CAUSES
 from saywhy.trace.causes.search import Search
 from saywhy.trace.causes.targets import (
@@ -53,20 +52,29 @@ def why(
             _reply(search, found)
         case Variable() as found:
             _variable(search, found)
-        case Argument() as found:
-            argument(search, found)
-        case Decided() as found:
-            decided(search, found)
-        case Failure() as found:
-            failure(search, found)
-        case Missing() as found:
-            missing(search, found)
+        case Argument() | Decided() | Failure() | Missing() as wanted:
+            _found(search, wanted)
         case At(seq):
             search.step(trace.commit(seq))
         case key:
             search.value(None, key, trace.last + 1)
     search.run()
     return search.chain
+
+
+def _found(search: Search, target: Argument | Decided | Failure | Missing) -> None:
+    """What has to be looked for. How is read in only here: it would delay the first reply."""
+    from saywhy.trace.causes.found import argument, decided, failure, missing
+
+    match target:
+        case Argument():
+            argument(search, target)
+        case Decided():
+            decided(search, target)
+        case Failure():
+            failure(search, target)
+        case Missing():
+            missing(search, target)
 
 
 def _reply(search: Search, target: Reply) -> None:

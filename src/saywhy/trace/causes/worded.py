@@ -22,10 +22,10 @@ from saywhy.values import raw
 if TYPE_CHECKING:
     from saywhy.trace.causes.search import Search
 
-_HOLE: Final = re.compile(r"\{\{.*?\}\}")
-_WORD: Final = re.compile(r"\w+")
-_NUMBER: Final = re.compile(r"\d+")
-_VARIANT: Final = re.compile(r"(value|messages)_([A-Za-z]{2,3}(?:[-_][A-Za-z]{2,4})?)$")
+_HOLE: Final = r"\{\{.*?\}\}"
+_WORD: Final = r"\w+"
+_NUMBER: Final = r"\d+"
+_VARIANT: Final = r"(value|messages)_([A-Za-z]{2,3}(?:[-_][A-Za-z]{2,4})?)$"
 
 
 def name_wording(trace: Trace, commit: Commit, cause: Cause) -> None:
@@ -70,7 +70,7 @@ def _variants(trace: Trace, commit: Commit) -> Mapping[str, str]:
     found = {
         name: str(value)
         for name, value in spec.items()
-        if isinstance(value, str) and (name == "value" or _VARIANT.match(name))
+        if isinstance(value, str) and (name == "value" or re.match(_VARIANT, name))
     }
     return found if len(found) > 1 else {}
 
@@ -99,12 +99,12 @@ def _wording(trace: Trace, commit: Commit, texts: Mapping[str, str], said: str) 
 
 def _facts_in(text: str) -> tuple[list[str], list[str]]:
     """What every language has to hold alike: the numbers, and what is filled in."""
-    holes = sorted("".join(hole.split()) for hole in _HOLE.findall(text))
-    return sorted(_NUMBER.findall(_HOLE.sub(" ", text))), holes
+    holes = sorted("".join(hole.split()) for hole in re.findall(_HOLE, text))
+    return sorted(re.findall(_NUMBER, re.sub(_HOLE, " ", text))), holes
 
 
 def _alike(template: str, text: str) -> float:
     """How much of the fixed words of a template stands in what was said."""
-    fixed = _WORD.findall(_HOLE.sub(" ", template).lower())
-    spoken = set(_WORD.findall(text.lower()))
+    fixed = re.findall(_WORD, re.sub(_HOLE, " ", template).lower())
+    spoken = set(re.findall(_WORD, text.lower()))
     return sum(word in spoken for word in fixed) / len(fixed) if fixed else 0.5
