@@ -21,6 +21,7 @@ PACKAGE = SOURCE / "saywhy"
 
 ROWS = {
     "errors": 0,
+    "quiet": 0,
     "scalars": 0,
     "values": 0,
     "messages": 0,

@@ -36,7 +36,7 @@ NAMES = (
 
 def canary(name: str) -> str:
     """A text that nobody would say by chance, with all that encodings trip over."""
-    return f'kn0t "{name}"/7719 ö&{name[::-1]}'
+    return f'kn0t "{name}"/77-19 ö&{name[::-1]}'
 
 
 def spellings(name: str) -> Iterator[str]:

@@ -60,4 +60,4 @@ async def test_sensitive_answers_stay_out_of_the_log() -> None:
         log_tool_failures=True,
     )
     await talk(engine, "Main", "Rumpelstiltskin")
-    assert log.lines == ["W Tool t answered a failure (no code): no [REDACTED] here"]
+    assert log.lines == ["W Tool t answered a failure: [REDACTED]"]

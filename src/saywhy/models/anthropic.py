@@ -29,6 +29,7 @@ from saywhy.models.wire import (
     timed_out,
     unreachable,
 )
+from saywhy.quiet import keep_quiet
 from saywhy.values import thaw
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ def _client(api_key: str | None, base_url: str | None, seconds: float | None) ->
         from anthropic import AsyncAnthropic
     except ImportError:
         raise missing("anthropic", "anthropic") from None
+    keep_quiet("anthropic")
     given: dict[str, Any] = {} if seconds is None else {"timeout": seconds}
     return AsyncAnthropic(api_key=api_key, base_url=base_url, **given)
 

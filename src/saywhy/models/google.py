@@ -16,6 +16,7 @@ from saywhy.models.forms import described, enforced_schema, form_of, missing, wa
 from saywhy.models.google_wire import PROVIDER, Parts, contents_of, tools_of
 from saywhy.models.provider import CHAT, Ask, Piece
 from saywhy.models.wire import ToolNames, as_model_errors, pumped, system_of
+from saywhy.quiet import keep_quiet
 from saywhy.values import thaw
 
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ def _client(api_key: str | None, base_url: str | None, seconds: float | None) ->
         from google.genai.types import HttpOptions, HttpRetryOptions
     except ImportError:
         raise missing("google-genai", "google") from None
+    keep_quiet("google_genai")
     options = HttpOptions(
         base_url=base_url,
         timeout=None if seconds is None else round(seconds * 1000),

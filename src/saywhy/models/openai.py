@@ -17,6 +17,7 @@ from saywhy.models.forms import missing
 from saywhy.models.openai_wire import PROVIDER, Chunks, body_of, pieces_of_completion
 from saywhy.models.provider import Ask, Piece
 from saywhy.models.wire import as_model_errors, cut_off, nonsense, pumped, timed_out, unreachable
+from saywhy.quiet import keep_quiet
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -111,6 +112,7 @@ def _client(api_key: str | None, base_url: str | None, seconds: float | None) ->
         from openai import AsyncOpenAI
     except ImportError:
         raise missing("openai", "openai") from None
+    keep_quiet("openai")
     given: dict[str, Any] = {} if seconds is None else {"timeout": seconds}
     return AsyncOpenAI(api_key=api_key, base_url=base_url, **given)
 

@@ -53,7 +53,8 @@ async def call_for(run: TurnRun, need: Need, *, resumed: bool) -> Answer:
     if is_open:
         frame.data["key"] = key  # it outlives the turn
     tool = world.tools.find(need.name)
-    for warning in machinery.diagnose(tool, made):
+    hidden = tool is not None and run.recorder.redactor.hides(frame.id, tool.id, tool.name)
+    for warning in machinery.diagnose(tool, made, hidden):
         machinery.warn(run.masked(warning))
     answer = answer_of(made)
     if is_open:

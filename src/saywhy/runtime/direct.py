@@ -53,7 +53,7 @@ async def call_directly(
         surroundings=_surroundings(machinery),
         known=known and msgspec.structs.replace(known, constants=world.globals),
     )
-    for warning in machinery.diagnose(tool, made):
+    for warning in machinery.diagnose(tool, made, False):
         machinery.warn(warning)
     return made
 

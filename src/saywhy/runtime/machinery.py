@@ -88,7 +88,10 @@ class Machinery:
     warn: Callable[[str], None] = lambda text: None
     error: Callable[[str], None] = lambda text: None
     debug: Callable[[str], None] = lambda text: None
-    diagnose: Callable[[Tool | None, ToolAnswer], Iterable[str]] = lambda tool, answer: ()
+    diagnose: Callable[[Tool | None, ToolAnswer, bool], Iterable[str]] = (
+        lambda tool, answer, hidden: ()
+    )
+    """What to log of an answer; nothing of what it says where it is hidden."""
     models: Models | None = None
     """The language model; None where there is none to ask."""
     http: HttpClient = field(default_factory=HttpClient)

@@ -44,10 +44,11 @@ class Returns:
         return f"The answer of tool {tool.id} does not match its `returns`: {', '.join(errors)}"
 
 
-def failure_warning(tool: Tool, value: Any) -> str | None:
+def failure_warning(tool: Tool, value: Any, *, hidden: bool = False) -> str | None:
     """A warning about an answer that reports a failure: `success` false or an `error`.
 
-    Runs of four or more digits are masked, they may belong to a card or an account.
+    Runs of four or more digits are masked, they may belong to a card or an account. With `hidden`
+    nothing of the answer is told: it may be made of something sensitive.
     """
     answer = plain(value)
     if not isinstance(answer, Mapping):
@@ -56,14 +57,16 @@ def failure_warning(tool: Tool, value: Any) -> str | None:
     if answer.get("success") is not False and not error:
         return None
     details: Mapping[str, Any] = error if isinstance(error, Mapping) else {}
-    hidden = tool.security.is_masked
+    if hidden:
+        return f"Tool {tool.id} answered a failure: {_HIDDEN}"
+    unsaid = tool.security.is_masked
     code = _first(answer.get("code"), details.get("code"), error if _is_number(error) else None)
     message = _first(
         answer.get("message"), details.get("message"), error if isinstance(error, str) else None
     )
     return (
         f"Tool {tool.id} answered a failure ({_masked(_first(code, 'no code'))}): "
-        f"{_HIDDEN if hidden and message else _masked(_first(message, 'no message'))}"
+        f"{_HIDDEN if unsaid and message else _masked(_first(message, 'no message'))}"
     )
 
 

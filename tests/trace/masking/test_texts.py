@@ -25,3 +25,11 @@ def test_a_catalogue_is_not_learnt_whole() -> None:
     """It would make every record slow."""
     many = freeze([f"article {number}" for number in range(MAX_LEARNT * 2)])
     assert len(distinctive(many)) == len(given(many)) == MAX_LEARNT
+
+
+def test_which_tool_a_model_wants_is_nobodys_secret() -> None:
+    """Only what it hands over; what an author named is looked for whatever it looks like."""
+    call = {"id": "call-17", "name": "look-up", "arguments": {"name": "Ann Bolt", "id": "x9-1"}}
+    talk = freeze({"tool_calls": [call], "messages": [{"tool_call_id": "call-17"}]})
+    assert distinctive(talk) == ["Ann Bolt", "x9-1"]
+    assert given(talk) == ["call-17", "look-up", "Ann Bolt", "x9-1"]

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from saywhy.errors import CallerError
+from saywhy.quiet import keep_quiet
 from saywhy.tools.http.client import HttpClient
 from saywhy.tools.http.secrets import masked
 from saywhy.tools.mcp.exchange import Exchange, watch
@@ -43,6 +44,7 @@ def require_sdk() -> None:
         raise CallerError(
             f"MCP needs a package that is not installed: {error.name}", hint=_INSTALL
         ) from None
+    keep_quiet("mcp", "sse_starlette")
 
 
 class Connection:

@@ -145,6 +145,11 @@ class Redactor:
                 text = text.replace(secret, MARK)
         return MARK if text.strip() in self._exact else text
 
+    def hides(self, frame: int, *tools: str) -> bool:
+        """Whether nothing may be told of what is answered to a frame that has called a tool."""
+        handed = self.taint is not None and self.taint.is_handed(frame)
+        return handed or any(one in self.policy.tools for one in tools)
+
     def value(self, value: Any, name: str = "") -> Any:
         """A masked and bounded value; the same object when there is nothing to do."""
         return _Masking(self).whole(("", name) if name else (), value)

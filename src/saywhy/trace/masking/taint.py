@@ -129,6 +129,10 @@ class Taint:
         changed, self._written = self.grown != self._written, self.grown
         return changed
 
+    def is_handed(self, frame: int) -> bool:
+        """Whether a frame waits for an answer to sensitive values."""
+        return str(frame) in self._open
+
     def hidden_arguments(self, frame: int, args: Any) -> Any:
         """The arguments of a call that a frame waits for, as they may be shown."""
         if str(frame) not in self._open:

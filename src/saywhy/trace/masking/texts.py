@@ -28,13 +28,18 @@ _ENDS: Final = frozenset(
     ["tool_calls", "tool_use", "end_turn", "max_tokens", "stop_sequence", "content_filter"]
 )
 """What models say of how they ended. Some are names of fields as well."""
+_CALL: Final = frozenset(["id", "name", "arguments"])
+"""The fields of a call that a model wants. Which tool, and which call it is, is nobody's secret."""
+_ANSWER_TO: Final = "tool_call_id"
 _WORD: Final = re.compile(r"[^\W\d_]+")
 """One word of letters, such as `orders`, stands everywhere and tells nothing."""
 
 
 def distinctive(tree: Any) -> list[str]:
     """The texts and numbers in a value that are unlikely to stand anywhere by chance."""
-    return list(dict.fromkeys(islice(filter(_is_distinctive, _leaves(tree)), MAX_LEARNT)))
+    return list(
+        dict.fromkeys(islice(filter(_is_distinctive, _leaves(tree, talk=True)), MAX_LEARNT))
+    )
 
 
 def given(tree: Any) -> list[str]:
@@ -43,14 +48,17 @@ def given(tree: Any) -> list[str]:
     return list(dict.fromkeys(islice(long, MAX_LEARNT)))
 
 
-def _leaves(tree: Any) -> Iterator[str]:
+def _leaves(tree: Any, *, talk: bool = False) -> Iterator[str]:
+    """With `talk` without what names the calls in the messages of a model."""
     tree = raw(tree)
     if isinstance(tree, Mapping):
-        for item in tree.values():  # pyright: ignore[reportUnknownVariableType] - JSON
-            yield from _leaves(item)
+        is_call = talk and tree.keys() >= _CALL  # pyright: ignore[reportUnknownMemberType] - JSON
+        for name, item in tree.items():  # pyright: ignore[reportUnknownVariableType] - JSON
+            if not (talk and name == _ANSWER_TO) and not (is_call and name in ("id", "name")):
+                yield from _leaves(item, talk=talk)
     elif isinstance(tree, list | tuple):
         for item in tree:  # pyright: ignore[reportUnknownVariableType] - JSON
-            yield from _leaves(item)
+            yield from _leaves(item, talk=talk)
     elif isinstance(tree, str):
         if tree not in _ENDS:
             yield tree
