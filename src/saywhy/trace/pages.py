@@ -303,6 +303,8 @@ class Pages:
 
     def at(self, seq: int) -> Page | None:
         """The turn of the newest commit up to and including `seq`."""
+        if seq < 1:
+            return None
         turns = self._turns
         i = bisect_right(self._firsts, seq)
         if i:  # of the turns that were read; one that was not may lie between

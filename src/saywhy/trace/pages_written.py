@@ -15,6 +15,7 @@ from saywhy.trace.pages import Page, Pages
 from saywhy.trace.writers import Writers
 from saywhy.values import Key, dumps
 
+MOST_KNOWN: Final = 4096
 LASTING: Final = "cargo"
 """The scope that is there as long as the conversation."""
 
@@ -22,12 +23,14 @@ LASTING: Final = "cargo"
 class PagedWrites(KeyIndex):
     """The writes of a stored conversation."""
 
-    __slots__ = ("_never", "_pages", "_writers")
+    __slots__ = ("_known", "_never", "_pages", "_writers")
 
     def __init__(self, pages: Pages, writers: Writers) -> None:
         super().__init__()
         self._pages = pages
         self._writers = writers
+        self._known: dict[tuple[Key, int], int] = {}
+        """By key and commit: which one before wrote it last, of what was asked for lately."""
         self._never: dict[Key, int] = {}
         """By key: up to which commit it is known that nothing wrote it."""
 
@@ -40,7 +43,12 @@ class PagedWrites(KeyIndex):
         if key[0] == "turn":  # what was in it before went with its turn
             page = self._pages.at(before - 1)
             return 0 if page is None else page.last_write(key, before)
-        return self._written(key, before)
+        found = self._known.get((key, before))
+        if found is None:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            found = self._known[key, before] = self._written(key, before)
+        return found
 
     def _received(self, key: Key, before: int) -> int:
         name = str(key[1])

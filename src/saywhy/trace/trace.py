@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 NAMED_SCOPES: Final = frozenset({"cargo", "globals", "session", "turn", "input", "args"})
 """Scopes that an author names; the others belong to a running flow."""
 
+MOST_VALUES: Final = 256
+"""Values that are kept for who asks for them again, as whoever follows causes does."""
 MOST_NAMES: Final = 20
 """So many variables are listed where a name is like none of them."""
 _PART: Final = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
@@ -89,6 +91,7 @@ class Trace:
         self._nodes: dict[tuple[int, str], list[int]] = {}
         self._messages: dict[int, Message] = {}
         self._said: dict[int, dict[int, Message]] = {}
+        self._values: dict[tuple[Key, int], Found] = {}
         self.say(*messages)
         self.append(*commits)
 
@@ -96,6 +99,7 @@ class Trace:
 
     def append(self, *commits: Commit) -> None:
         """Take in the next commits. Raises `CallerError` for one that is no later than the last."""
+        self._values.clear()
         for commit in commits:
             last = self._order[-1] if self._order else 0
             if commit.seq <= last:
@@ -112,6 +116,7 @@ class Trace:
 
     def say(self, *messages: Message) -> None:
         """Take in what was said; a message that is there already is replaced."""
+        self._values.clear()
         for message in messages:
             self._messages[message.seq] = message
             self._said.setdefault(message.turn, {})[message.seq] = message
@@ -394,10 +399,19 @@ class Trace:
         the value was cut, when the record begins later than the value, or when no step wrote it,
         the answer carries a doubt.
         """
-        root = key[:2]
+        at = self.last if seq is None else seq
+        found = self._values.get((key, at))
+        if found is None:
+            if len(self._values) >= MOST_VALUES:
+                self._values.clear()
+            found = self._values[key, at] = self._value_at(key, at)
+        return found
+
+    def _value_at(self, key: Key, seq: int) -> Found:
         if len(key) == 1:
-            return self._scope_at(key, self.last if seq is None else seq)
-        ops, commits, whole = self._ops_on(root, self.last if seq is None else seq)
+            return self._scope_at(key, seq)
+        root = key[:2]
+        ops, commits, whole = self._ops_on(root, seq)
         value = part_of(replay(root, ops), root, key)
         numbers = tuple(commit.seq for commit in commits)
         return Found(value, self._doubt(root, value, commits, whole), numbers)

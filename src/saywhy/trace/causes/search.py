@@ -42,6 +42,9 @@ MOST_CHANGES: Final = 8
 class Search(Graph):
     """Finds the causes of what stands in the chain, each by a method of its own."""
 
+    correcting: tuple[int, ...] | None = None
+    """The messages that may have been meant as corrections, once somebody asked for them."""
+
     def step(self, commit: Commit) -> None:
         """One step: what it read, and why it ran."""
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 MOST_READS: Final = 12
 MOST_LATER: Final = 2
+MOST_SAID: Final = 12
+"""So many turns are looked through for what may have been meant as a correction."""
 DEEPEST: Final = 3
 """So many steps back it is asked whether what a value was made of has changed."""
 MOST_BETWEEN: Final = 300
@@ -279,18 +281,23 @@ def corrects(text: str) -> bool:
 
 def note_later(search: Search, cause: int, key: Key, number: int) -> None:
     """Link what the user said later and might have meant for this value."""
-    trace = search.trace
-    last = search.of(0).turn or trace.newest_turn
-    found = 0
-    for turn in trace.turns_until(last, 12):
-        for message in trace.messages(turn):
-            if message.role != "user" or message.seq <= number:
-                continue
-            if not corrects(message.text) or found >= MOST_LATER:
-                continue
-            found += 1
-            later = search.words(Effect(cause, "beside"), message.seq)
-            search.sign(later, "said later", f"said after {name_of(key)}, and did not change it")
+    for seq in [seq for seq in _correcting(search) if seq > number][:MOST_LATER]:
+        later = search.words(Effect(cause, "beside"), seq)
+        search.sign(later, "said later", f"said after {name_of(key)}, and did not change it")
+
+
+def _correcting(search: Search) -> tuple[int, ...]:
+    """What the user said of late that sounds like a correction; found once for each search."""
+    if search.correcting is None:
+        trace = search.trace
+        last = search.of(0).turn or trace.newest_turn
+        search.correcting = tuple(
+            message.seq
+            for turn in trace.turns_until(last, MOST_SAID)
+            for message in trace.messages(turn)
+            if message.role == "user" and corrects(message.text)
+        )
+    return search.correcting
 
 
 _CORRECTING: Final = {
