@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from saywhy.agent.hooks import TurnStarted
-from saywhy.runtime.agents.dispatch import Dispatch
+from saywhy.runtime.agents.dispatch import Backlog, Dispatch
 
 
 class Notes:
@@ -42,8 +42,28 @@ class Raises:
         raise ValueError("no")
 
 
+class Quotes:
+    """Says what it stumbled over."""
+
+    def on_turn_start(self, event: TurnStarted) -> None:
+        raise KeyError(event.message)
+
+
 def started(message: str) -> TurnStarted:
     return TurnStarted(turn_number=1, message=message)
+
+
+async def test_of_what_a_live_listener_raises_no_words_are_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It is shown what nobody is to keep; which error it was, and where, is told."""
+    backlog = Backlog(Quotes(), live=True)
+    with caplog.at_level(logging.ERROR, "saywhy"):
+        backlog.tell("on_turn_start", started("4711"))
+    (record,) = caplog.records
+    assert record.message.startswith("the listener for events raised KeyError, at ")
+    assert "test_dispatch.py:" in record.message
+    assert "4711" not in caplog.text
 
 
 async def test_one_that_raises_disturbs_nobody(caplog: pytest.LogCaptureFixture) -> None:

@@ -7,8 +7,15 @@ from typing import Any
 import pytest
 
 from saywhy.chart.commit import Answered, Asked
-from saywhy.trace.masking.veil import veil, veil_answered, veil_asked, veil_at, veil_facts
-from saywhy.values import UNDEFINED, freeze
+from saywhy.trace.masking.veil import (
+    veil,
+    veil_answered,
+    veil_asked,
+    veil_at,
+    veil_facts,
+    veil_wanted,
+)
+from saywhy.values import UNDEFINED, freeze, thaw
 
 MARK = "[X]"
 
@@ -60,3 +67,13 @@ def test_facts_lose_values_and_sentences() -> None:
         "arguments_after": MARK,
         "attempts": 2,
     }
+
+
+def test_what_a_model_wants_keeps_what_no_tool_declares() -> None:
+    """However deep the calls stand; without any of such a tool it is the same value."""
+    call = {"id": "c", "name": "pay", "arguments": {"pin": "12", "of": "me"}, "raw": "{"}
+    talk = freeze([{"role": "assistant", "tool_calls": [call]}])
+    kept = veil_wanted(talk, {"pay": (("pin",),)}, MARK)
+    wanted = {**call, "arguments": {"pin": MARK, "of": "me"}, "raw": MARK}
+    assert thaw(kept) == [{"role": "assistant", "tool_calls": [wanted]}]
+    assert veil_wanted(talk, {"other": (("pin",),)}, MARK) is talk

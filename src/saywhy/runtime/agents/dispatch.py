@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
+import traceback
 from collections import deque
 from collections.abc import Awaitable, Iterable
 from inspect import isawaitable
 from typing import Any
 
 from saywhy.agent.hooks import HookEvent
+from saywhy.agent.recorders.retold import Retelling
 from saywhy.agent.recorders.watching import Listener
 from saywhy.chart.commit import Commit
 from saywhy.errors import CallerError
@@ -58,11 +61,35 @@ class Dispatch:
             await backlog.settled()
 
 
-class Backlog:
-    """One recorder and what its async hooks have still to do, in order."""
+class Retold:
+    """Tells recorders what the record of a run holds, where something in it may be sensitive.
 
-    def __init__(self, recorder: Any) -> None:
+    It is told a step at a time, when that is on record, and so without what is masked there.
+    """
+
+    def __init__(self, dispatch: Dispatch, conversation_id: str, before: Iterable[Commit]) -> None:
+        self._dispatch = dispatch
+        self._conversation_id = conversation_id
+        self._retelling = Retelling()
+        for commit in before:
+            self._retelling.take(commit)
+
+    def __call__(self, commit: Commit) -> None:
+        """The next step, masked."""
+        for name, event in self._retelling.take(commit, self._conversation_id):
+            self._dispatch.tell(name, event)
+
+
+class Backlog:
+    """One recorder and what its async hooks have still to do, in order.
+
+    With `live` it is shown what is said as it is said, sensitive or not: of what it raises only the
+    kind and the place are logged.
+    """
+
+    def __init__(self, recorder: Any, *, live: bool = False) -> None:
         self.recorder = recorder
+        self._live = live
         self._waiting: deque[tuple[str, Awaitable[Any]]] = deque()
         self._task: asyncio.Task[None] | None = None
 
@@ -106,7 +133,19 @@ class Backlog:
 
     def _complain(self, hook: str) -> None:
         name = type(self.recorder).__name__
-        _LOG.exception("recorder %s raised in %s; the run goes on", name, hook)
+        if not self._live:
+            _LOG.exception("recorder %s raised in %s; the run goes on", name, hook)
+            return
+        what, where = _raised()  # its text may quote what it was shown
+        _LOG.error("the listener for events raised %s, at %s; the run goes on", what, where)
+
+
+def _raised() -> tuple[str, str]:
+    """The kind of the error that is being handled, and the line where it was raised."""
+    kind, _, trace = sys.exc_info()
+    last = traceback.extract_tb(trace)[-1:]
+    where = f"{last[0].filename}:{last[0].lineno}" if last else "an unknown place"
+    return kind.__name__ if kind is not None else "something", where
 
 
 _LOG = logging.getLogger("saywhy")

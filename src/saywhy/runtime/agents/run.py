@@ -24,6 +24,7 @@ from saywhy.chart.cursor import Cursor
 from saywhy.chart.failure import StepFailed, cause_of
 from saywhy.messages import Message, Span
 from saywhy.models.chat import text_of
+from saywhy.runtime.agents.dispatch import Dispatch, Retold
 from saywhy.runtime.agents.kept import EMPTY, Kept, Paused
 from saywhy.runtime.agents.resting import answer_to, question_of, round_of, waiting
 from saywhy.runtime.agents.result import AgentResult, Usage
@@ -90,9 +91,6 @@ class AgentRun:
         self.run_id: str = kept.run_id if self.resumed else agent.new_id()
         about = About(self.turn, self.run_id, kept.id)
         used = Usage(*self.resumed.used) if self.resumed else Usage()
-        self.telling = Telling(about, agent.dispatch, given.on_event, used)
-        if self.resumed is not None:
-            self.telling.go_on(*round_of(self.resumed.cursor))
         earlier = self.resumed.commits if self.resumed is not None else ()
         self.listeners = agent.dispatch.listeners(kept.id, earlier)
         self.secrets = [str(one) for one in kept.secrets.raw]
@@ -100,7 +98,15 @@ class AgentRun:
         self.recorder = Recorder(
             agent.redact, secrets=self.secrets, sensitive=sensitive, listeners=self.listeners
         )
-        self.recorder.redactor.on_learnt = _noting(self.secrets)
+        redactor = self.recorder.redactor
+        redactor.on_learnt = _noting(self.secrets)
+        dispatch = agent.dispatch
+        if redactor.taint is not None and dispatch.recorders:  # told what the record tells
+            self.recorder.listen(Retold(dispatch, kept.id, earlier))
+            dispatch = Dispatch()
+        self.telling = Telling(about, dispatch, given.on_event, used)
+        if self.resumed is not None:
+            self.telling.go_on(*round_of(self.resumed.cursor))
         self.result: AgentResult | None = None
         self._come_to: Result | None = None
         self._last = 0

@@ -34,7 +34,7 @@ class Screen:
     """What one turn shows to one listener."""
 
     def __init__(self, on_event: OnEvent) -> None:
-        self._backlog = Backlog(_Listener(on_event))
+        self._backlog = Backlog(_Listener(on_event), live=True)
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._asked = 0

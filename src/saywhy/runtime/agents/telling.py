@@ -66,7 +66,7 @@ class Telling:
     ) -> None:
         self.about = about.fields()
         self.dispatch = dispatch
-        self.listener = None if on_event is None else Backlog(_OnEvent(on_event))
+        self.listener = None if on_event is None else Backlog(_OnEvent(on_event), live=True)
         self.usage = used
         """What the model calls used so far, those before a pause included."""
         self.iteration = 0

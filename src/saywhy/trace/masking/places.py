@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from saywhy.trace.masking.declared import Spot
-from saywhy.values import Key, raw
+from saywhy.values import UNDEFINED, Key, raw
 
 
 def beyond(known: Key, key: Key) -> Spot | None:
@@ -60,3 +60,15 @@ def found_at(value: Any, spot: Spot) -> Any:
     if not isinstance(inside, Mapping) or spot[0] not in inside:
         return None
     return found_at(inside[spot[0]], spot[1:])  # pyright: ignore[reportUnknownArgumentType]
+
+
+def is_something(found: Any) -> bool:
+    """Whether anything stands where a value is declared; of a list, for one of its items."""
+    if isinstance(found, list):
+        return any(map(is_something, found))  # pyright: ignore[reportUnknownArgumentType]
+    return found is not None and found is not UNDEFINED
+
+
+def of_one_value(path: Key, key: Key) -> bool:
+    """Whether a path in a text of the author's and a place in the state may be of one value."""
+    return meet(path, key if path[:1] == ("cargo",) else key[1:])

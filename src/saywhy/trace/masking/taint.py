@@ -17,7 +17,7 @@ import msgspec
 from saywhy.chart.commit import Answered, Commit, Op
 from saywhy.trace.masking.content import Content, content_of
 from saywhy.trace.masking.declared import Declared, Spot
-from saywhy.trace.masking.places import beyond, found_at, meet
+from saywhy.trace.masking.places import beyond, found_at, is_something, meet, of_one_value
 from saywhy.trace.masking.texts import distinctive, given
 from saywhy.trace.masking.veil import (
     veil,
@@ -28,8 +28,10 @@ from saywhy.trace.masking.veil import (
     veil_decision,
     veil_facts,
     veil_talk,
+    veil_wanted,
+    wanted_in,
 )
-from saywhy.values import UNDEFINED, Key, raw
+from saywhy.values import Key, raw
 
 SENSITIVE: Final = "sensitive"
 """Under which name a session keeps what is known of its sensitive places."""
@@ -157,6 +159,7 @@ class Taint:
                 self.grown += 1
         self._note_words(commit)
         self._note_opening(commit)
+        commit = self._wanted(commit)
         is_declared = self._is_declared(commit)
         reads = tuple(key for key in commit.reads if self.covers(key))
         is_answer = self._is_answer(commit)
@@ -182,6 +185,20 @@ class Taint:
             value = veil_talk(commit.answered.value, self.mark)
             changes["answered"] = msgspec.structs.replace(commit.answered, value=value)
         return msgspec.structs.replace(commit, **changes) if changes else commit
+
+    def _wanted(self, commit: Commit) -> Commit:
+        """A model that wants calls tells their arguments, before anything is asked of a tool."""
+        answered, spots = commit.answered, self.declared.arguments
+        if answered is None or answered.kind != "model" or not spots:
+            return commit
+        for name, arguments in wanted_in(answered.value):
+            self._learn_at(arguments, spots.get(name, ()))
+        value = veil_wanted(answered.value, spots, self.mark)
+        if value is answered.value:
+            return commit
+        ops = [Op(op.verb, op.key, veil_wanted(op.value, spots, self.mark)) for op in commit.ops]
+        answered = msgspec.structs.replace(answered, value=value)
+        return msgspec.structs.replace(commit, answered=answered, ops=tuple(ops))
 
     def _note_words(self, commit: Commit) -> None:
         """A message that is masked as it comes in: what is made of it is sensitive, too."""
@@ -275,7 +292,7 @@ class Taint:
         parts = self.declared.parts.get((commit.flow, commit.node))
         clean: set[str] = set(commit.facts.get("defaults") or ())
         for name, paths in (parts or {}).items():
-            if any(_meets(path, key) for path in paths for key in reads):
+            if any(of_one_value(path, key) for path in paths for key in reads):
                 clean.discard(name)
             else:
                 clean.add(name)
@@ -391,7 +408,7 @@ class Taint:
         is_new = False
         for spot, is_declared in spots:
             found = found_at(op.value, spot)
-            is_new = is_new or (is_declared and _is_something(found))
+            is_new = is_new or (is_declared and is_something(found))
             self._learn(found, declared=is_declared)
         if is_new:
             self._note_source(commit)
@@ -469,13 +486,6 @@ class Taint:
             self._learn(found_at(value, spot), declared=True)
 
 
-def _is_something(found: Any) -> bool:
-    """Whether anything stands where a value is declared; of a list, for one of its items."""
-    if isinstance(found, list):
-        return any(map(_is_something, found))  # pyright: ignore[reportUnknownArgumentType]
-    return found is not None and found is not UNDEFINED
-
-
 def _is_of_the_run(op: Op, commit: Commit) -> bool:
     """Whether an agent writes what tells of its run, and not of what the run is about."""
     if commit.kind.isupper() and not (commit.kind == "AGENT" and commit.to.startswith("call ")):
@@ -487,9 +497,3 @@ def _is_of_the_run(op: Op, commit: Commit) -> bool:
 def _is_refused(answered: Answered) -> bool:
     """Whether a call was never made, so that what is said of it is the engine's own sentence."""
     return bool(answered.facts.get("refused")) and not answered.facts.get("attempts")
-
-
-def _meets(path: Spot, key: Key) -> bool:
-    """Whether a path in a text of the author's and a place in the state may be of one value."""
-    place = key if path[:1] in (("cargo",),) else key[1:]
-    return meet(path, place)

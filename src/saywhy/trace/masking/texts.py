@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
+from saywhy.trace.masking.veil import CALL
 from saywhy.values import raw
 
 MAX_LEARNT: Final = 200
@@ -28,8 +29,6 @@ _ENDS: Final = frozenset(
     ["tool_calls", "tool_use", "end_turn", "max_tokens", "stop_sequence", "content_filter"]
 )
 """What models say of how they ended. Some are names of fields as well."""
-_CALL: Final = frozenset(["id", "name", "arguments"])
-"""The fields of a call that a model wants. Which tool, and which call it is, is nobody's secret."""
 _ANSWER_TO: Final = "tool_call_id"
 _WORD: Final = re.compile(r"[^\W\d_]+")
 """One word of letters, such as `orders`, stands everywhere and tells nothing."""
@@ -52,7 +51,7 @@ def _leaves(tree: Any, *, talk: bool = False) -> Iterator[str]:
     """With `talk` without what names the calls in the messages of a model."""
     tree = raw(tree)
     if isinstance(tree, Mapping):
-        is_call = talk and tree.keys() >= _CALL  # pyright: ignore[reportUnknownMemberType] - JSON
+        is_call = talk and tree.keys() >= CALL  # pyright: ignore[reportUnknownMemberType] - JSON
         for name, item in tree.items():  # pyright: ignore[reportUnknownVariableType] - JSON
             if not (talk and name == _ANSWER_TO) and not (is_call and name in ("id", "name")):
                 yield from _leaves(item, talk=talk)

@@ -6,7 +6,7 @@ tool, how many tokens, whether there was anything at all, what was chosen.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -19,6 +19,8 @@ from saywhy.values import UNDEFINED, FrozenDict, FrozenList, freeze, get_path, r
 _ROLES = ["role", "type", "id", "name", "model", "tool", "names", "since"]
 _STRUCTURE: Final = frozenset([*_ROLES, "stop_reason", "stopReason", "finish_reason"])
 """Names in what a model is asked and answers that say nothing of what it is about."""
+CALL: Final = frozenset(["id", "name", "arguments"])
+"""The fields of a call that a model wants. Which tool, and which call it is, is nobody's secret."""
 _USAGE: Final = frozenset(["usage", "tokens", "tokens_in", "tokens_out", "latencyMs", "took_ms"])
 _CONTENT: Final = frozenset(["args", "arguments", "input", "content", "text", "value", "system"])
 _SPOKEN: Final = ("error", "message", "note", "hint", "failureReason", "text", "reason")
@@ -84,6 +86,38 @@ def _talk(name: str, value: Any, mark: str) -> Any:
     if name not in _CONTENT and isinstance(value, dict | list | FrozenDict | FrozenList):
         return raw(veil_talk(value, mark))
     return veil(value, mark)
+
+
+def wanted_in(value: Any) -> Iterator[tuple[str, Any]]:
+    """The calls in what a model said: which tool, with which arguments."""
+    inside = raw(value)
+    if isinstance(inside, Mapping):
+        if inside.keys() >= CALL and isinstance(inside["name"], str):
+            yield inside["name"], inside["arguments"]
+        else:
+            for one in inside.values():
+                yield from wanted_in(one)
+    elif isinstance(inside, list | tuple):
+        for one in inside:
+            yield from wanted_in(one)
+
+
+def veil_wanted(value: Any, spots: Mapping[str, tuple[Spot, ...]], mark: str) -> Any:
+    """The same without what tools declare of arguments; `value` itself where that is nothing."""
+    if not any(name in spots for name, _ in wanted_in(value)):
+        return value
+    inside = raw(value)
+    if isinstance(inside, list | tuple):
+        return FrozenList([raw(veil_wanted(one, spots, mark)) for one in inside])
+    if inside.keys() >= CALL:
+        args = veil_at(inside["arguments"], spots[inside["name"]], mark)
+        return FrozenDict({**inside, "arguments": raw(args), **_unread(inside, mark)})
+    return FrozenDict({name: raw(veil_wanted(one, spots, mark)) for name, one in inside.items()})
+
+
+def _unread(call: Mapping[str, Any], mark: str) -> dict[str, Any]:
+    """What a model wrote in place of arguments that nobody could read."""
+    return {"raw": veil(call["raw"], mark)} if "raw" in call else {}
 
 
 def veil_asked(asked: Asked, clean: frozenset[str], mark: str) -> Asked:
