@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -73,3 +75,29 @@ def test_a_file_that_is_not_there(run: Run, folder: Path, name: str) -> None:
 def test_the_commands_that_make_one_are_known() -> None:
     """A command that is none any more is not excused."""
     assert set(WITH_STORE) >= MAKES | NOT_READ
+
+
+@pytest.mark.parametrize("name", sorted(set(WITH_STORE) - MAKES - NOT_READ))
+@pytest.mark.parametrize("kind", ["empty", "of another program"])
+def test_a_file_that_is_no_store(run: Run, folder: Path, name: str, kind: str) -> None:
+    """It is told as such, and stays as it was: nothing makes a store of another program's data."""
+    path = folder / "other.db"
+    path.touch()
+    if kind != "empty":
+        with closing(sqlite3.connect(path)) as db:
+            db.execute("CREATE TABLE theirs (x)")
+    before = path.read_bytes()
+    done = run(*name.split(), *arguments_of(name), "--store", "other.db")
+    assert (done.code, done.out) == (2, "")
+    assert "saywhy: other.db holds no conversations\n" in done.err
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", sorted(set(WITH_STORE) - MAKES - NOT_READ))
+def test_what_no_file_can_be_called(run: Run, name: str) -> None:
+    """A folder, and a path that is too long, are told in a sentence."""
+    needed = [*name.split(), *arguments_of(name), "--store"]
+    assert run(*needed, ".").err.startswith("saywhy: . is a folder\n")
+    long = "n" * 300
+    told = f"saywhy: the store {long} cannot be opened: File name too long\n"
+    assert run(*needed, long).err == told

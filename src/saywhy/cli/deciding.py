@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from saywhy.cli.options import Where, store_to_read
+from saywhy.cli.options import Where, existing_store, store_to_read
 from saywhy.cli.output import err, out
 from saywhy.errors import CallerError
 
@@ -114,7 +114,7 @@ def decide(store: Path | None, going_on: GoingOn, work: Decide) -> None:
     """Decide, and say how the conversation goes on."""
     import asyncio
 
-    engine = going_on.engine(store_to_read(store, demo=False))
+    engine = going_on.engine(existing_store(store))
 
     async def run() -> TurnReply | None:
         async with engine:

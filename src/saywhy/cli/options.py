@@ -107,11 +107,30 @@ def store_path(store: Path | None) -> Path:
 
 
 def existing_store(store: Path | None) -> Path:
-    """The store that is meant, for what changes it. Raises `CallerError` when there is none."""
+    """The store that is meant, for what changes it. Raises `CallerError` when there is none.
+
+    A database of another program is none, and stays as it is: opened for writing it would get the
+    tables of a store.
+    """
     path = store_path(store)
-    if not path.exists():
+    if not _is_there(path):
         raise CallerError(f"there is no store {path}", hint="--store names another file")
+    from saywhy.stores.sqlite import check_is_store
+
+    check_is_store(path)
     return path
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is such a file. Raises `CallerError` for a folder, and for what no file can be
+    called."""
+    try:
+        if path.is_dir():
+            hint = "name the file of the store: --store FILE"
+            raise CallerError(f"{path} is a folder", hint=hint)
+        return path.exists()
+    except OSError as error:
+        raise CallerError(f"the store {path} cannot be opened: {error.strerror}") from error
 
 
 def demo_store() -> Path:
@@ -127,9 +146,7 @@ def store_to_read(store: Path | None, *, demo: bool = True) -> Path:
     `CallerError` when there is no such file.
     """
     path = store_path(store)
-    if path.is_dir():
-        raise CallerError(f"{path} is a folder", hint="name the file of the store: --store FILE")
-    if path.exists():
+    if _is_there(path):
         return path
     usual = demo and store is None and STORE_VARIABLE not in os.environ
     if usual and demo_store().exists():

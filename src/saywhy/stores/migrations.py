@@ -209,15 +209,20 @@ def migrate(db: sqlite3.Connection, migrations: tuple[Migration, ...] = MIGRATIO
         raise
 
 
-def check_migrated(
-    db: sqlite3.Connection, path: Path, migrations: tuple[Migration, ...] = MIGRATIONS
-) -> None:
-    """Raise `CallerError` for a file that can only be read after it was changed."""
+def check_holds_conversations(db: sqlite3.Connection, path: Path) -> None:
+    """Raise `CallerError` for an empty database, and for that of another program."""
     tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master").fetchall()}
     if "migration" not in tables:
         raise CallerError(
             f"{path} holds no conversations", hint="name the file that conversations are kept in"
         )
+
+
+def check_migrated(
+    db: sqlite3.Connection, path: Path, migrations: tuple[Migration, ...] = MIGRATIONS
+) -> None:
+    """Raise `CallerError` for a file that can only be read after it was changed."""
+    check_holds_conversations(db, path)
     ran = {name for (name,) in db.execute("SELECT name FROM migration").fetchall()}
     known = [migration.__name__ for migration in migrations]
     _refuse_newer(ran - set(known))

@@ -27,7 +27,7 @@ from saywhy.stores import sqlite_turn as turn
 from saywhy.stores.audit import StoredAnchor, StoredChain, StoredLink
 from saywhy.stores.bell import Bell
 from saywhy.stores.held import StoredHeld
-from saywhy.stores.migrations import check_migrated, migrate
+from saywhy.stores.migrations import check_holds_conversations, check_migrated, migrate
 from saywhy.stores.parts import Parts
 from saywhy.stores.refusals import check_prune, check_rate
 from saywhy.stores.searching import Searched, rows_with, search_files
@@ -422,6 +422,16 @@ class SqliteStore:
 
     async def wait_work(self, timeout_seconds: float) -> None:
         await self._bell.wait(timeout_seconds)
+
+
+def check_is_store(path: Path) -> None:
+    """Raise `CallerError` where a file holds no conversations, and leave it as it is: whoever opens
+    it for writing makes a store of it. Also for a store of an earlier version, which it is."""
+    with closing(connect_to_read(path, BUSY_SECONDS)) as db:
+        try:
+            check_holds_conversations(db, path)
+        except FAILURES as error:
+            raise named(error, path) from error
 
 
 def _ms(seconds: float) -> int:
