@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -101,3 +104,16 @@ def test_what_no_file_can_be_called(run: Run, name: str) -> None:
     long = "n" * 300
     told = f"saywhy: the store {long} cannot be opened: File name too long\n"
     assert run(*needed, long).err == told
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="takes root")
+def test_a_user_without_a_home() -> None:
+    """The throw-away files of nobody in particular are the system's."""
+    program = """
+import os, tempfile
+from saywhy.cli.options import demo_store
+os.setuid(54321)
+assert str(demo_store()) == os.path.join(tempfile.gettempdir(), "saywhy", "demo.db")
+"""
+    known = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    subprocess.run([sys.executable, "-c", program], env=known, check=True)

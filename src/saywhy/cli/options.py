@@ -135,8 +135,16 @@ def _is_there(path: Path) -> bool:
 
 def demo_store() -> Path:
     """Where the demo keeps its conversation: among the user's throw-away files."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "saywhy" / "demo.db"
+    return Path(os.environ.get("XDG_CACHE_HOME") or _cache()) / "saywhy" / "demo.db"
+
+
+def _cache() -> Path:
+    try:
+        return Path.home() / ".cache"
+    except RuntimeError:  # a container's user has neither a home nor a name
+        import tempfile
+
+        return Path(tempfile.gettempdir())
 
 
 def store_to_read(store: Path | None, *, demo: bool = True) -> Path:
