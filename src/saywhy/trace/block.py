@@ -50,6 +50,7 @@ _RARE: Final = ("decision", "calls", "error", "error_name", "warnings", "tags")
 _SHORTENED: Final = b"[%d,1," % VERSION
 _POINTER: Final = re.compile(rb'\{"\$text":\[(\d+,\d+,\d+)\]\}')
 _BEGINS: Final = b'{"$text":['
+_WRAPPED: Final = b'"$text":[{'
 _FEW_TEXTS: Final = 4
 """Up to so many different texts each is put in its places by itself; for more, all in one pass."""
 
@@ -254,7 +255,7 @@ def _filled(
     In JSON no text can hold a quote that is not escaped, so what looks like a pointer is an object.
     An object of the user's that looks like one is wrapped, and needs the slow way.
     """
-    if messages is None or not data.startswith(_SHORTENED) or b'"$text":[{' in data:
+    if messages is None or not data.startswith(_SHORTENED):
         return None
     for _ in range(_FEW_TEXTS):  # most turns point at the same text again and again
         begin = data.find(_BEGINS)
@@ -267,7 +268,9 @@ def _filled(
         if text is None:
             return None
         data = data.replace(found[0], text)
-    return _filled_at_once(data, messages, longest)
+        if 36 not in data:  # one byte is found far faster than that no pointer is left
+            return data
+    return None if _WRAPPED in data else _filled_at_once(data, messages, longest)
 
 
 def _filled_at_once(

@@ -150,7 +150,8 @@ class PagedTrace(Trace):
         return [self._shown_in(page, page.messages[seq]) for seq in sorted(page.messages)]
 
     def _shown_in(self, page: Page, message: Message) -> Message:
-        if page.is_plain and not message.pii and _said_in(page, message):
+        is_plain = page.is_plain and not message.pii
+        if is_plain and (not message.spans or _said_in(page, message)):
             return message
         received = None
         if message.role == "user":
@@ -239,13 +240,10 @@ class PagedTrace(Trace):
 
 def _said_in(page: Page, message: Message) -> bool:
     """Whether nothing that a message says was said by steps of other turns."""
-    spans = message.spans
-    if not spans:
-        return True
     commits = page.commits
     if not commits:
         return False
-    said = [span.commit for span in spans]
+    said = [span.commit for span in message.spans]
     return commits[0].seq <= min(said) and max(said) <= commits[-1].seq
 
 

@@ -19,6 +19,9 @@ from saywhy.values import dumps, iso_from_milliseconds
 Format = Literal["text", "markdown", "json"]
 
 LONGEST_REPLY: Final = 400
+TOGETHER: Final = 8
+"""Turns that are written in a row: telling them and writing them down take turns in the
+processor's cache, so it is faster to change less often."""
 
 
 class Writer(Protocol):
@@ -195,10 +198,26 @@ def _cut(text: str, longest: int) -> str:
     return text[: max(longest - 3, 0)] + "..."
 
 
+def _groups(stories: Iterator[TurnStory]) -> Iterator[list[TurnStory]]:
+    """A few at a time; those that were told before something failed as well."""
+    group: list[TurnStory] = []
+    try:
+        for story in stories:
+            group.append(story)
+            if len(group) == TOGETHER:
+                yield group
+                group = []
+    except Exception:
+        yield group
+        raise
+    yield group
+
+
 def pieces(write: Writer, stories: Iterator[TurnStory]) -> Iterator[str]:
     """Everything, a piece for each turn; together they are the whole document."""
     before = write.begin
-    for story in stories:
-        yield before + write.turn(story)
-        before = write.between
+    for group in _groups(stories):
+        for text in [write.turn(story) for story in group]:
+            yield before + text
+            before = write.between
     yield (write.begin if before == write.begin else "") + write.end

@@ -135,7 +135,7 @@ class Nesting:
         trace, say, main, out = self._trace, self._say, self._main, self._out
         for commit in commits:
             text = sentence_of(trace, commit, say)
-            if text and not text.isprintable():
+            if not text.isprintable():
                 text = _UNSEEN.sub(" ", text)
             if commit.depth or commit.asked is not None or out or commit.to == "fork":
                 self._take(commit, text)
