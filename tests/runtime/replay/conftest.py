@@ -42,6 +42,11 @@ def call(tool: str, **args: str) -> dict[str, Any]:
     return {"id": f"call-{tool}", "type": "CALL-TOOL", "tool": tool, "variable": tool, "args": args}
 
 
+def run_flow(name: str, how: str = "call") -> dict[str, Any]:
+    """A step that runs another flow."""
+    return {"id": f"run-{name}", "type": "FLOW", "value": name, "callType": how}
+
+
 def tool_of(name: str, *parameters: str, **keys: Any) -> dict[str, Any]:
     """A tool that is carried out by the function of its name."""
     properties = {one: {"type": "string"} for one in parameters}

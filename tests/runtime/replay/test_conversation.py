@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from saywhy import MemoryStore
-from saywhy.errors import CallerError, FlowExecutionError, UnknownSession
+from saywhy.errors import CallerError, FlowExecutionError, TooManySteps, UnknownSession
 from saywhy.runtime.session import Session
 from tests.runtime.replay.conftest import (
     PAYING,
@@ -17,6 +17,7 @@ from tests.runtime.replay.conftest import (
     engine_of,
     flow_of,
     put,
+    run_flow,
     say,
     talk,
 )
@@ -40,6 +41,25 @@ async def test_a_conversation_runs_again_to_the_same_commits() -> None:
     assert found.turns == 2
     assert found.commits == len(session.commits)
     assert outside.calls == before
+
+
+@pytest.mark.parametrize("limit", range(20, 26))
+async def test_a_turn_that_ended_at_the_limit_of_steps(limit: int) -> None:
+    """Wherever in a loop that was: also where a tool had been asked, and its answer came too late
+    to be taken in. Nothing else was changed, so it is the same."""
+    outside = Outside()
+    loop = flow_of(
+        call("fee", amount="{{x}}"), put("x", "String(fee.value)"), run_flow("Pay", "replace")
+    )
+    engine = engine_of(outside, [loop], max_steps=limit)
+    with pytest.raises(TooManySteps) as failed:
+        await talk(engine, "Pay")
+    session = failed.value.session
+    assert isinstance(session, Session)
+    outside.gone = True
+    found = await engine.replay(session)
+    assert found.same, found.text()
+    assert found.commits == len(session.commits)
 
 
 async def test_cargo_language_and_starts_of_the_host_come_from_the_record() -> None:
