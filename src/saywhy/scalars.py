@@ -8,6 +8,8 @@ from functools import lru_cache
 from typing import Any, Final, Self
 
 _FIRST_DAY: Final = date(1970, 1, 1).toordinal()
+_DAY: Final = 86_400_000
+_TWO: Final = [f"{number:02d}" for number in range(60)]
 
 
 class _Undefined:
@@ -94,13 +96,14 @@ class Date:
 def iso_from_milliseconds(milliseconds: float) -> str | None:
     """`2026-01-31T12:00:00.000Z`, or None where no calendar date fits."""
     try:
-        seconds, rest = divmod(milliseconds, 1000)
-        days, second = divmod(int(seconds), 86400)
+        days, left = divmod(math.floor(milliseconds), _DAY)
         day = _day(days)
     except (ValueError, OverflowError):
         return None
-    minute, second = divmod(second, 60)
-    return f"{day}T{minute // 60:02d}:{minute % 60:02d}:{second:02d}.{int(rest):03d}Z"
+    seconds, rest = divmod(left, 1000)
+    minutes = seconds // 60
+    time = f"{_TWO[minutes // 60]}:{_TWO[minutes % 60]}:{_TWO[seconds % 60]}"
+    return f"{day}T{time}.{rest:03d}Z"
 
 
 @lru_cache(maxsize=64)

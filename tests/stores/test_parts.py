@@ -71,6 +71,22 @@ async def test_turns_are_read(store: MemoryStore | SqliteStore, first: int, last
         assert found == wanted
 
 
+@pytest.mark.parametrize("at_once", [1, 2, 3, 4])
+async def test_turns_are_read_on(store: MemoryStore | SqliteStore, at_once: int) -> None:
+    """From the first piece to the last, from the last to the first, or anyhow: each is the same."""
+    async with store:
+        parts = await filled(store)
+        whole = {one.turn_no: one for one in parts.read(0, 9)}
+        begins = [*range(0, 8, at_once)]
+        for order in (begins, begins[::-1], begins[1::2] + begins[::2]):
+            fresh = await store.parts("s")
+            assert fresh is not None
+            for first in [*order, *order]:
+                last = first + at_once - 1
+                expected = [one for number, one in whole.items() if first <= number <= last]
+                assert fresh.read(first, last) == expected
+
+
 async def test_found_by_number(store: MemoryStore | SqliteStore) -> None:
     """A commit in the turn whose rows begin last before it, a message by its own number."""
     async with store:

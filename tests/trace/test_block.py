@@ -24,7 +24,7 @@ from saywhy.messages import Message
 from saywhy.trace.block import VERSION, AnsweredRow, AskedRow, Rest, Row, read_block, rows_of
 from saywhy.trace.record import decode, encode
 from saywhy.trace.shorten import put_back
-from saywhy.values import UNDEFINED, BigInt, Date, freeze
+from saywhy.values import UNDEFINED, BigInt, Date, freeze, thaw
 
 CASES = Path(__file__).parent.parent / "cases" / "record"
 STORY = "It was a dark and stormy night; the rain fell in torrents, except at occasional intervals."
@@ -133,6 +133,34 @@ def test_long_texts_come_back(value: Any) -> None:
     later = [put_back(each, BY_NUMBER) for each in read_block(row).commits]
     assert [encode(each) for each in at_once] == [encode(each) for each in commits]
     assert [encode(each) for each in later] == [encode(each) for each in commits]
+
+
+@pytest.mark.parametrize("many", [1, 3, 4, 5, 9])
+@pytest.mark.parametrize("sign", ["", "$", '{"$text":[1,0,4]}', '{"$text":[{'])
+def test_many_texts_come_back(many: int, sign: str) -> None:
+    """However many there are, each in its places, and whatever looks like a pointer in them."""
+    texts = [f"{sign} {number}: {STORY}" for number in range(many)]
+    said = tuple(Message(number, "user", text) for number, text in enumerate(texts, 1))
+    commits = [
+        commit(7, ops=(Op("set", ("v1", "a"), freeze([*texts, *texts, STORY])),)),
+        commit(8, ops=(Op("set", ("v1", "b"), freeze({"t": texts[-1]})),), facts={"x": texts[0]}),
+    ]
+    row = kept(*commits, messages=said)
+    by_number = {message.seq: message for message in said}
+    assert [encode(each) for each in read_block(row, by_number).commits] == [
+        encode(each) for each in commits
+    ]
+    short = read_block(row, by_number, 10).commits[0].ops[0].value
+    assert sign == '{"$text":[{' or list(short) == [text[:10] for text in [*texts, *texts, STORY]]
+
+
+def test_a_pointer_that_is_none() -> None:
+    """What somebody damaged is left as it stands, and what can be put back is."""
+    row = kept(commit(7, ops=(Op("set", ("v1", "a"), freeze([STORY] * 3)),)), messages=MESSAGES)
+    damaged = row.replace(b'{"$text":[1,2,92]}', b'{"$text":[1,2]}', 1)
+    value = read_block(damaged, BY_NUMBER).commits[0].ops[0].value
+    assert list(value[1:]) == [STORY, STORY]
+    assert thaw(value[0]) == {"$text": [1, 2]}
 
 
 def test_a_long_text_is_not_written_again() -> None:

@@ -19,6 +19,7 @@ from saywhy.trace.causes.why import Reply, Variable, why
 from saywhy.trace.masking.redact import MARK, Policy
 from saywhy.trace.narrative.story import narrative
 from saywhy.trace.record import Recorder
+from saywhy.trace.shorten import shorten
 from saywhy.trace.trace import Trace
 from saywhy.trace.transactions import events, transactions
 from saywhy.values import UNDEFINED, FrozenList, freeze, same, thaw
@@ -204,6 +205,19 @@ def test_values_at_any_commit() -> None:
     found = trace.value_at(("v1", "o", "items", 0), 3)
     assert (found.value, found.exact, found.commits) == (2, True, (1, 2, 3))
     assert thaw(trace.commit(1).ops[0].value) == {"items": [1], "n": 1}
+
+
+def test_values_are_those_of_now() -> None:
+    """What was asked for before is found anew once more was recorded, or said."""
+    long = "a text so long that it is kept in the message alone, and pointed at by the steps"
+    told = shorten([commit(1, Op("set", ("v1", "a"), long))], [Message(1, "user", long, 1)])
+    trace = Trace(told)
+    assert trace.value_at(("v1", "a")).doubt == "cut"
+    trace.say(Message(1, "user", long, 1))
+    assert [trace.value_at(("v1", "a"), seq).value for seq in (1, 9)] == [long, long]
+    trace.append(commit(2, Op("set", ("v1", "a"), "new")))
+    seen = [trace.value_at(("v1", "a"), seq).value for seq in (1, 9, None)]
+    assert seen == [long, "new", "new"]
 
 
 def test_an_unwritten_variable_is_undefined() -> None:

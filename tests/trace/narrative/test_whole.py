@@ -5,12 +5,14 @@ Who tells all of it reads long texts only as far as a sentence shows them; nobod
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from saywhy import Agent, Engine, LLMInstruction, SqliteStore, define_tool
+from saywhy import Agent, CallerError, Engine, LLMInstruction, SqliteStore, define_tool
 from saywhy.models.scripted import ScriptedModel
 from saywhy.trace.narrative.formats import Format
 from saywhy.trace.narrative.story import narrative, stream
@@ -18,6 +20,13 @@ from saywhy.trace.paged import PagedTrace
 from saywhy.trace.pages import MAX_PASSED, MAX_TOLD
 from saywhy.trace.trace import Trace
 
+ROW = """id >> 32 = (SELECT turn_key FROM turn WHERE turn_no = ?)"""
+DAMAGE = f"""UPDATE "commit" SET doc = CAST('[2,0,' AS BLOB) WHERE {ROW}"""
+FORGET = (
+    f"""DELETE FROM "commit" WHERE {ROW}""",
+    "DELETE FROM message WHERE turn_no = ?",
+    "DELETE FROM turn WHERE turn_no = ?",
+)
 LONG = "All of this was said in one message. " * 40
 STEPS: list[dict[str, Any]] = [
     {"id": "ask", "type": "SAY-GET", "variable": "note", "value": "And then?"},
@@ -89,3 +98,33 @@ async def test_long_texts_are_read_as_far_as_they_are_shown(tmp_path: Path) -> N
     assert told.messages(2)[0].text.strip() == said
     assert value(trace) == said
     assert Trace(trace, trace.charts).for_a_story().last == trace.last
+
+
+@pytest.mark.parametrize("turn", [1, 2, 9, 22])
+async def test_a_turn_that_cannot_be_read(turn: int, tmp_path: Path) -> None:
+    """All that was told before it is there; then it is said what is wrong."""
+    trace = await talked(tmp_path, 2 * MAX_PASSED + 4, STEPS)
+    whole = list(stream(trace))
+    with closing(sqlite3.connect(tmp_path / "s.db")) as db, db:
+        assert db.execute(DAMAGE, (turn,)).rowcount == 1
+    told: list[str] = []
+    async with Engine(flows=[], store=SqliteStore(tmp_path / "s.db")) as engine:
+        with pytest.raises(CallerError, match="this is no row of commits"):
+            for piece in stream(await engine.trace("c")):
+                told.append(piece)
+    assert told == whole[: turn - 1]
+
+
+async def test_turns_that_left_nothing(tmp_path: Path) -> None:
+    """They are passed over, wherever they lie."""
+    trace = await talked(tmp_path, 2 * MAX_PASSED + 4, STEPS)
+    whole = list(stream(trace))
+    gone = {2, 7, 8, 15, 20, 21, 22, 31}
+    with closing(sqlite3.connect(tmp_path / "s.db")) as db, db:
+        for turn in gone:
+            for statement in FORGET:
+                db.execute(statement, (turn,))
+    async with Engine(flows=[], store=SqliteStore(tmp_path / "s.db")) as engine:
+        left = list(stream(await engine.trace("c")))
+    kept = [piece for number, piece in enumerate(whole, 1) if number not in gone]
+    assert left == kept
