@@ -201,14 +201,13 @@ def _ask(trace: Trace, commit: Commit, say: Wording) -> str:
         told.append(silence_told(silence, say))
         told += [say("taken_to_be", values=_writes(written, say))] if written else []
     elif answered is not None and answered.kind == "user":
-        written = _data(commit, cargo=False)
-        values = _writes(written, say)
-        told.append(say("answer_is", values=values) if written else say("user_answered"))
+        values = _written(commit, say, cargo=False)
+        told.append(say("answer_is", values=values) if values else say("user_answered"))
     if commit.decision is not None:
         told += [_refused(rule, say) for rule in refusals(commit)[:MOST_FAILED]]
     if asked is not None and asked.kind == "user":
         told.append(say("asked", text=quoted(_question(commit))))
-    return told[0] if len(told) == 1 else " ".join(told)
+    return " ".join(told)
 
 
 def _refused(rule: Condition, say: Wording) -> str:
@@ -227,16 +226,14 @@ def _question(commit: Commit) -> str:
 
 
 def _set(trace: Trace, commit: Commit, say: Wording) -> str:
+    values = _written(commit, say)
+    if not values:
+        return ""
     node = trace.node_of(commit)
     source = node.spec.get("value") if node is not None else None
-    written = _data(commit)
-    if not written:
-        return ""
-    computed = isinstance(source, str) and (commit.reads or commit.calls)
-    values = _writes(written, say)
-    if not computed:
-        return say("set", values=values)
-    return say("set_from", values=values, source=source_text(source))
+    if isinstance(source, str) and (commit.reads or commit.calls):
+        return say("set_from", values=values, source=source_text(source))
+    return say("set", values=values)
 
 
 def _call(trace: Trace, commit: Commit, say: Wording) -> str:
@@ -450,6 +447,14 @@ def _data(commit: Commit, *, cargo: bool = True) -> list[Op]:
     return found
 
 
+def _written(commit: Commit, say: Wording, *, cargo: bool = True) -> str:
+    """What a step wrote, in words; empty where it wrote no data."""
+    ops = _data(commit, cargo=cargo)
+    if len(ops) != 1 or type(ops[0].value) is not str or ops[0].verb != "set":
+        return _writes(ops, say)
+    return f"{name_of(ops[0].key)} = {quoted(ops[0].value)}"  # nearly every step
+
+
 def _reply(commit: Commit) -> bool:
     return any(op.key == ("turn", "reply") for op in commit.ops)
 
@@ -467,4 +472,4 @@ def _write(op: Op, say: Wording) -> str:
     if op.verb == "delete":
         return say("deleted", name=name)
     joint = "+" if op.verb == "append" else "="
-    return f"{name} {joint} {quoted(value) if type(value) is str else summary(value, say)}"
+    return f"{name} {joint} {summary(value, say)}"
