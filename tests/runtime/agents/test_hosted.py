@@ -70,6 +70,30 @@ def test_tools_of_agents_are_the_engines() -> None:
     assert [tool.id for tool in engine.tools] == ["pay"]
 
 
+def signing(**keys: Any) -> Any:
+    """A tool that has to be approved, made anew."""
+    return define_tool("sign", "Signs", {}, str, approval=True, **keys)
+
+
+async def test_a_tool_that_is_made_for_each_agent_anew() -> None:
+    """The engine makes the calls of the second as well, and asks who approves them."""
+    wants = {"reply": "", "tool_calls": [{"name": "sign", "arguments": {}}]}
+    agents = [agent_of("x", tools=[signing()]), agent_of(wants, name="clerk", tools=[signing()])]
+    session = await talk(engine_of(flow(ask_agent("clerk")), agents=agents), "Main")
+    assert session.pending_approval is not None
+    assert session.pending_approval["tool"] == "sign"
+
+
+def test_tools_of_one_id_and_function_that_are_defined_differently() -> None:
+    """What counts, for whoever calls it, would be a matter of order."""
+    agents = [
+        agent_of("x", tools=[signing()]),
+        agent_of("y", name="clerk", tools=[signing(effect="reads")]),
+    ]
+    with pytest.raises(DefinitionError, match='two agents have different tools with the id "sign"'):
+        engine_of(flow(say("x")), agents=agents)
+
+
 async def test_one_agent_alone_and_in_an_engine() -> None:
     """The same value may be talked to by itself; its conversations there are others."""
     desk = agent_of("In the flow.", "Alone.")

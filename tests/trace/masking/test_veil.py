@@ -44,9 +44,10 @@ def test_what_a_model_was_asked_and_answered() -> None:
     """Roles, tools and counts stay; words and arguments go, also when they are named oddly."""
     call = {"id": "c1", "name": "look", "args": {"name": "Ann", "id": 4711}}
     reply = {"text": "Ann lives here", "tool_calls": [call], "usage": {"tokens": 7}}
-    asked = Asked("model", "chat", freeze({"messages": [{"role": "user", "content": "Ann"}]}))
+    handed = {"messages": [{"role": "user", "content": "Ann"}], "iteration": 2}
+    asked = Asked("model", "chat", freeze(handed))
     seen = veil_asked(asked, frozenset(), MARK)
-    assert seen.args == freeze({"messages": [{"role": "user", "content": MARK}]})
+    assert seen.args == freeze({"messages": [{"role": "user", "content": MARK}], "iteration": 2})
     answered = veil_answered(Answered("model", "chat", freeze(reply), "Ann failed"), MARK)
     hidden = {"id": "c1", "name": "look", "args": MARK}
     assert answered.value == freeze({"text": MARK, "tool_calls": [hidden], "usage": {"tokens": 7}})

@@ -229,7 +229,8 @@ def _wait(commit: Commit, loop: LoopState, root: LoopState) -> None:
         root.phase = PHASES.get(asked.kind, commit.node)
         if asked.kind == "model":
             args: Any = raw(asked.args)
-            loop.iteration = int(args.get("iteration", 0)) if isinstance(args, dict) else 0
+            told = args.get("iteration") if isinstance(args, dict) else None
+            loop.iteration = told if isinstance(told, int) else 0  # a record may have masked it
 
 
 def _end(commit: Commit, loop: LoopState, about: dict[str, Any]) -> Told:

@@ -128,7 +128,7 @@ class _Host:
         if tool.asks_human or tool.runs is not None:
             return
         other = self.tools.setdefault(tool.id, tool.tool)
-        if other is not tool.tool and other.function is not tool.tool.function:
+        if not _is_one(other, tool.tool):
             text = f'two agents have different tools with the id "{tool.id}"'
             self.problems.append(Problem(text, hint="give one another id", flow=agent))
         for one in self.library.tools:
@@ -144,9 +144,14 @@ class _Host:
             chart = flow_chart(ASKING, (ANSWER,)).name
             return ChartRun(chart, answer_reply, _as_arguments)
         known = self.tools.get(tool.id)
-        if known is not tool.tool:
+        if known is None or not _is_one(known, tool.tool):
             return None
         return ChartRun(tool_chart(tool.id).name, reply_of, _as_arguments)
+
+
+def _is_one(tool: Tool, other: Tool) -> bool:
+    """Whether two are the same tool, made once or for each agent anew."""
+    return tool is other or (tool.function is other.function and tool.raw == other.raw)
 
 
 def _agents_inside(runner: Runner[Any]) -> Iterator[Agent]:

@@ -21,7 +21,8 @@ _STRUCTURE: Final = frozenset([*_ROLES, "stop_reason", "stopReason", "finish_rea
 """Names in what a model is asked and answers that say nothing of what it is about."""
 CALL: Final = frozenset(["id", "name", "arguments"])
 """The fields of a call that a model wants. Which tool, and which call it is, is nobody's secret."""
-_USAGE: Final = frozenset(["usage", "tokens", "tokens_in", "tokens_out", "latencyMs", "took_ms"])
+_USAGE = ["usage", "tokens", "tokens_in", "tokens_out", "latencyMs", "took_ms"]
+_COUNTED: Final = frozenset([*_USAGE, "iteration"])
 _CONTENT: Final = frozenset(["args", "arguments", "input", "content", "text", "value", "system"])
 _SPOKEN: Final = ("error", "message", "note", "hint", "failureReason", "text", "reason")
 _HANDED: Final = ("arguments", "arguments_after", "to_approve", "args", "value", "after")
@@ -81,7 +82,7 @@ def veil_talk(value: Any, mark: str) -> Any:
 
 
 def _talk(name: str, value: Any, mark: str) -> Any:
-    if name in _USAGE or (name in _STRUCTURE and isinstance(value, str | int)):
+    if name in _COUNTED or (name in _STRUCTURE and isinstance(value, str | int)):
         return value
     if name not in _CONTENT and isinstance(value, dict | list | FrozenDict | FrozenList):
         return raw(veil_talk(value, mark))
