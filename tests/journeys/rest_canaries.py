@@ -23,12 +23,12 @@ from saywhy import (
     define_tool,
     masked_record,
 )
-from saywhy.agent.hooks import HOOKS
 from saywhy.agent.tools import AgentTool
 from saywhy.models.provider import Ask, ModelReply, ToolCallPiece
 from saywhy.trace.export.file import lines_of
 from saywhy.trace.export.spans import spans_of
 from tests.journeys.canary import canary, without
+from tests.journeys.searched import Hooks
 
 GUARDS = ("argument", "answer", "approved")
 """What tools declare, each with a canary called like it."""
@@ -94,22 +94,6 @@ def _turned(args: Any) -> str:
 
 def _person(args: Any) -> dict[str, str]:
     return {"ssn": canary("answer"), "city": "Bern"}
-
-
-class Hooks:
-    """A recorder that keeps everything it is told."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in HOOKS:
-            raise AttributeError(name)
-
-        def keep(event: Any) -> None:
-            self.told.append(f"{name} {event!r} {getattr(event, 'error', '')!r}")
-
-        return keep
 
 
 class Desks:

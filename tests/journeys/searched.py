@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from saywhy import CallerError, Engine, FlowExecutionError
+from saywhy.agent.hooks import HOOKS
 from saywhy.runtime.audit.export import bundle
 from saywhy.runtime.export import FORMATS, exported
 from saywhy.trace.causes.why import Reply
@@ -27,6 +28,22 @@ class Lines:
         self.lines.append(" ".join(map(str, (text, *rest))))
 
     debug = info = warn = error = _keep
+
+
+class Hooks:
+    """A recorder that keeps everything it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in HOOKS:
+            raise AttributeError(name)
+
+        def keep(event: Any) -> None:
+            self.told.append(f"{name} {event!r} {getattr(event, 'error', '')!r}")
+
+        return keep
 
 
 class Place:

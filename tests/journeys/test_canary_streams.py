@@ -33,13 +33,12 @@ from saywhy import (
     masked_record,
 )
 from saywhy.agent.events import AgentEvent, Thinking, Token
-from saywhy.agent.hooks import HOOKS
 from saywhy.agent.tools import AgentTool
 from saywhy.models.scripted import ScriptedModel
 from saywhy.trace.export.file import lines_of
 from saywhy.trace.narrative.story import narrative
 from tests.journeys.canary import canary, flow, found_in, step, without
-from tests.journeys.searched import Place
+from tests.journeys.searched import Hooks, Place
 
 GUARDS = ("argument", "answer", "variable")
 """What is declared, each with a canary called like it."""
@@ -64,22 +63,6 @@ def call(name: str, text: str) -> dict[str, Any]:
     """A call of a tool, with words before it in pieces."""
     wanted = [{"id": f"c-{name}", "name": name, "arguments": {"text": text}}]
     return {"for": "chat", "chunks": cut("I look."), "tool_calls": wanted}
-
-
-class Hooks:
-    """A recorder that keeps everything it is told."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in HOOKS:
-            raise AttributeError(name)
-
-        def keep(event: Any) -> None:
-            self.told.append(f"{name} {event!r} {getattr(event, 'error', '')!r}")
-
-        return keep
 
 
 class Kept:
