@@ -20,6 +20,16 @@ from tests.runtime.audit.desk import engine_on, talk
 ROWS = '(SELECT min(id) FROM "commit")'
 SECOND = "(SELECT turn_key FROM turn ORDER BY turn_key LIMIT 1 OFFSET 1)"
 
+
+def forged(seq: int, turn: int, session: str = "s1") -> str:
+    """A statement that puts a message into a conversation."""
+    doc = f'{{"seq":{seq},"role":"assistant","text":"forged","turn":{turn}}}'
+    return (
+        f"INSERT INTO message (id, turn_no, doc) SELECT (session_key << 32) + {seq}, {turn}, "
+        f"CAST('{doc}' AS BLOB) FROM session WHERE id = '{session}'"
+    )
+
+
 TOUCHED: dict[str, tuple[list[str], str]] = {
     "a commit changed": (
         [
@@ -49,6 +59,30 @@ TOUCHED: dict[str, tuple[list[str], str]] = {
     "a message changed": (
         ["UPDATE message SET doc = CAST(replace(doc, 'Which', 'Whose') AS BLOB) WHERE seq = 2"],
         'conversation "s1", turn 1: a message or a commit was changed',
+    ),
+    "a message added in a turn that never was": (
+        [forged(10, 6)],
+        'conversation "s1": message 10 is of turn 6, which is missing',
+    ),
+    "a message added behind, in a turn that had ended": (
+        [forged(10, 2)],
+        'conversation "s1": message 10 is of turn 2, which had ended without it',
+    ),
+    "a message added in front": (
+        [forged(0, 0)],
+        'conversation "s1": message 0 is of turn 0, which had ended without it',
+    ),
+    "a message of no conversation's turn": (
+        [
+            "INSERT INTO session (id, user_id, version, fence, done_no, ended_no)"
+            " VALUES ('eve', 'eve', 1, 1, 0, 0)",
+            forged(1, 1, "eve"),
+        ],
+        'conversation "eve": message 1 is of turn 1, which is missing',
+    ),
+    "the last turn removed, with what anchors know of it": (
+        ["DELETE FROM turn WHERE turn_no = 5", "DELETE FROM audit_anchor"],
+        'conversation "s1": message 9 is of turn 5, which is missing',
     ),
     "a flow changed": (
         ["UPDATE chart SET doc = CAST(replace(doc, 'Which order', 'Which other') AS BLOB)"],

@@ -119,6 +119,20 @@ class _Checking:
             self.report.turns += 1
             await self._content(chain, link, messages, where)
         check(expected == chain.turns + 1, f"{name}: turn {expected} is missing in the chain")
+        if chain.session_id is not None:
+            await self._beyond(chain.session_id, messages)
+
+    async def _beyond(self, session_id: str, messages: TurnMessages) -> None:
+        """What was said since the last link was said in a turn that is there, and is open or ended
+        while we were looking."""
+        name = f'conversation "{session_id}"'
+        while (row := await messages.left()) is not None:
+            turns = await self.store.turns(session_id, after=row.turn_no - 1, limit=1)
+            is_there = bool(turns) and turns[0].turn_no == row.turn_no
+            check(is_there, f"{name}: message {row.seq} is of turn {row.turn_no}, which is missing")
+        if messages.stray is not None:
+            seq, turn = messages.stray.seq, messages.stray.turn_no
+            raise Wrong(f"{name}: message {seq} is of turn {turn}, which had ended without it")
 
     async def _content(
         self, chain: StoredChain, link: StoredLink, messages: TurnMessages, where: str
@@ -159,6 +173,9 @@ class _Checking:
 
     async def _unlinked(self, session: StoredSession, linked: int | None) -> None:
         """A turn that ended has a link, unless it ended while we were looking."""
+        if not linked:  # no link has asked for its messages
+            messages = TurnMessages(self.store, session.session_id)
+            await self._beyond(session.session_id, messages)
         turns = await self.store.turns(session.session_id, after=linked or 0, limit=1)
         if not turns or turns[0].status in _OPEN:
             return

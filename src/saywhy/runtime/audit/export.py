@@ -224,19 +224,39 @@ class TurnMessages:
         self.ahead: list[StoredMessage] = []
         self.last = -1
         self.over = False
+        self.turn = 1
+        """The turn of the newest message that was read: no later message is of an earlier one."""
+        self.stray: StoredMessage | None = None
+        """One that stands in a turn before those of earlier messages, where no link has it."""
 
     async def of(self, link: StoredLink) -> list[tuple[int, bytes]]:
         """The messages of the turn of a link; turns are asked for in order."""
         found: list[tuple[int, bytes]] = []
         while True:
             while self.ahead and self.ahead[0].turn_no <= link.turn_no:
-                row = self.ahead.pop(0)
+                row = self._next()
                 if row.turn_no == link.turn_no:
                     found.append((row.seq, row.doc))
             if self.ahead or self.over:
                 return found
-            after = None if self.last < 0 else self.last
-            page = await self.store.messages(self.session_id, after=after, limit=PAGE)
-            self.ahead = list(page)
-            self.over = not page
-            self.last = page[-1].seq if page else self.last
+            await self._read()
+
+    async def left(self) -> StoredMessage | None:
+        """The next message that no link asked for; None after the last."""
+        if not self.ahead and not self.over:
+            await self._read()
+        return self._next() if self.ahead else None
+
+    def _next(self) -> StoredMessage:
+        row = self.ahead.pop(0)
+        if row.turn_no < self.turn:
+            self.stray = self.stray or row
+        self.turn = max(self.turn, row.turn_no)
+        return row
+
+    async def _read(self) -> None:
+        after = None if self.last < 0 else self.last
+        page = await self.store.messages(self.session_id, after=after, limit=PAGE)
+        self.ahead = list(page)
+        self.over = not page
+        self.last = page[-1].seq if page else self.last
