@@ -206,7 +206,8 @@ def read_block(
 ) -> Block:
     """The commits in a row, of this version or an earlier one.
 
-    Of long texts that are put back `longest` characters are enough for who asks; more may come.
+    Of long texts that are put back `longest` characters are enough for who asks, except of those
+    that are a field of something; more may come.
 
     With `messages` those texts that stand there are put back; without, the commits are tagged as
     `shorten` does, and `put_back` does it. Raises `CallerError` for what is no such row.
@@ -264,38 +265,36 @@ def _filled(
         found = _POINTER.match(data, begin)
         if found is None:
             break
-        text = _pointed(found[1], messages, longest)
+        pointer, text = found[0], _pointed(found[1], messages)
         if text is None:
             return None
-        data = data.replace(found[0], text)
+        if longest is not None and len(text) > longest:
+            # Of facts some are told as they are, such as why something failed.
+            data = data.replace(b":" + pointer, b":" + dumps(text))
+            text = text[:longest]
+        data = data.replace(pointer, dumps(text))
         if 36 not in data:  # one byte is found far faster than that no pointer is left
             return data
-    return None if _WRAPPED in data else _filled_at_once(data, messages, longest)
+    return None if _WRAPPED in data else _filled_at_once(data, messages)
 
 
-def _filled_at_once(
-    data: bytes, messages: Mapping[int, Message], longest: int | None
-) -> bytes | None:
+def _filled_at_once(data: bytes, messages: Mapping[int, Message]) -> bytes | None:
     parts = _POINTER.split(data)
     texts: dict[bytes, bytes] = {}
     for pointer in set(parts[1::2]):
-        text = _pointed(pointer, messages, longest)
+        text = _pointed(pointer, messages)
         if text is None:
             return None
-        texts[pointer] = text
+        texts[pointer] = dumps(text)
     parts[1::2] = [texts[pointer] for pointer in parts[1::2]]
     return b"".join(parts)
 
 
-def _pointed(pointer: bytes, messages: Mapping[int, Message], longest: int | None) -> bytes | None:
-    """The text that `message,start,end` points at, as JSON; None where it is not there."""
+def _pointed(pointer: bytes, messages: Mapping[int, Message]) -> str | None:
+    """The text that `message,start,end` points at; None where it is not there."""
     seq, start, end = map(int, pointer.split(b","))
     message = messages.get(seq)
-    if message is None or len(message.text) < end:
-        return None
-    if longest is not None and end - start > longest:
-        end = start + longest
-    return dumps(message.text[start:end])
+    return None if message is None or len(message.text) < end else message.text[start:end]
 
 
 def _commits(whole: BlockRow, tags: tuple[str, ...]) -> list[Commit]:

@@ -14,6 +14,7 @@ import pytest
 
 from saywhy import Agent, CallerError, Engine, LLMInstruction, SqliteStore, define_tool
 from saywhy.models.scripted import ScriptedModel
+from saywhy.runtime.recorded import AT_ONCE
 from saywhy.trace.narrative.formats import Format
 from saywhy.trace.narrative.story import narrative, stream
 from saywhy.trace.paged import PagedTrace
@@ -98,6 +99,34 @@ async def test_long_texts_are_read_as_far_as_they_are_shown(tmp_path: Path) -> N
     assert told.messages(2)[0].text.strip() == said
     assert value(trace) == said
     assert Trace(trace, trace.charts).for_a_story().last == trace.last
+
+
+async def test_why_it_failed_is_told_whole(tmp_path: Path) -> None:
+    """However long the reason is, and although the reply says it as well."""
+
+    def nested(*args: Any) -> Any:
+        value: Any = 1
+        for _ in range(300):
+            value = [value]
+        return value
+
+    about = {"name": "Talk", "version": "1", "primary": True, "prompt": "talk"}
+    steps = [{"id": "call", "type": "CALL-TOOL", "tool": "t", "variable": "x"}]
+    flow = {"id": "talk", "description": "Talks", "steps": steps, **about}
+    local = {"type": "local", "function": "f"}
+    tool = {"id": "t", "name": "T", "effect": "reads", "implementation": local}
+    store, quiet = SqliteStore(tmp_path / "s.db"), {"enabled": False}
+    async with Engine(
+        flows=[flow], tools=[tool], functions={"f": nested}, store=store, guidance=quiet,
+        validate_on_init=False,
+    ) as engine:  # fmt: skip
+        for _ in range(AT_ONCE + 2):
+            await engine.take_turn("c", "talk")
+        trace = await engine.trace("c")
+    assert isinstance(trace, PagedTrace)
+    told = "".join(stream(trace))
+    assert told.count(f"{'.0' * MAX_TOLD}") >= AT_ONCE
+    assert told == "".join(stream(trace.whole))
 
 
 @pytest.mark.parametrize("turn", [1, 2, 9, 22])
