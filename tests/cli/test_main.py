@@ -108,11 +108,21 @@ def test_closed_streams_are_empty_ones(tmp_path: Path, closed: str) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_output_that_cannot_be_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("draw f.yaml", "--help", "--version", "why --help"),
+        *("export --format json", "export --format mermaid", "audit export --all"),
+    ],
+)
+def test_output_that_cannot_be_written(tmp_path: Path, command: str) -> None:
     """One clear message where there is still a place for it."""
-    done = in_a_shell(tmp_path, "draw f.yaml > /dev/full")
+    if "export" in command:
+        in_a_shell(tmp_path, "chat f.yaml --new", b"F\n")
+    done = in_a_shell(tmp_path, f"{command} > /dev/full")
     assert done.returncode == 2
-    assert done.stderr.startswith(b"saywhy: this cannot be written: No space left on device")
+    assert b"saywhy: this cannot be written: No space left on device" in done.stderr
+    assert b"Traceback" not in done.stderr
     assert b"Exception ignored" not in done.stderr
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +15,7 @@ from saywhy.cli.options import (
     existing_store,
     store_to_read,
 )
-from saywhy.cli.output import STYLES, err, out
+from saywhy.cli.output import STYLES, err, out, write_bytes
 from saywhy.errors import CallerError
 
 if TYPE_CHECKING:
@@ -89,15 +88,8 @@ async def _export(
             return await write_bundle(opened, target, session_id=session_id, user_id=user_id)
         line = b""
         async for line in bundle(opened, session_id=session_id, user_id=user_id):
-            _write(line)
+            write_bytes([line])  # as it is: digests are over it
         return seal_of(line)
-
-
-def _write(line: bytes) -> None:
-    """As it is: what a terminal cannot show must not change what digests are over."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(line)
-    sys.stdout.buffer.flush()
 
 
 @audit.command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from saywhy.cli.options import JsonFlag, OutOption, SessionOption, StoreOption, store_to_read
-from saywhy.cli.output import err, out
+from saywhy.cli.output import err, out, write_bytes
 from saywhy.errors import CallerError
 
 if TYPE_CHECKING:
@@ -96,10 +95,7 @@ def _write(pieces: Iterable[bytes], target: Path | None, name: str, store: Path)
             file.writelines(pieces)
         err().line(f"conversation {name} written to {target}", "dim")
         return
-    sys.stdout.flush()
-    for piece in pieces:
-        sys.stdout.buffer.write(piece)
-    sys.stdout.buffer.flush()
+    write_bytes(pieces)
 
 
 def _send(trace: Trace, name: str, content: bool) -> None:

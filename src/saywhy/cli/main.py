@@ -6,8 +6,9 @@ makes no sense. A user's mistake gives one clear message, never a traceback.
 
 from __future__ import annotations
 
+import errno
 import sys
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -25,7 +26,7 @@ from saywhy.cli.functions import functions
 from saywhy.cli.held import held
 from saywhy.cli.mcp import mcp
 from saywhy.cli.narrative import narrative
-from saywhy.cli.output import make_streams_safe, say_error
+from saywhy.cli.output import make_streams_safe, say_error, unwritable
 from saywhy.cli.prove import prove
 from saywhy.cli.replay import replay
 from saywhy.cli.store import store
@@ -97,6 +98,10 @@ app.add_typer(prove, name="prove")
 app.add_typer(audit, name="audit")
 
 
+FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""Why a file takes no more of what is written to it."""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a command and give the exit code."""
     make_streams_safe()
@@ -106,6 +111,10 @@ def main(arguments: list[str] | None = None) -> int:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except SaywhyError as error:
         return say_error(error)
+    except OSError as error:  # help and version are written by others
+        if error.errno not in FULL or error.filename is not None:
+            raise
+        return say_error(unwritable(sys.stdout, error))
     return 0
 
 

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -51,9 +52,7 @@ class Screen:
         except BrokenPipeError:  # whoever read has left: the program ends without a word
             raise
         except OSError as error:
-            _give_up(self.stream)
-            hint = "the conversation, if there is one, is kept all the same"
-            raise OutsideError(f"this cannot be written: {error.strerror}", hint=hint) from error
+            raise unwritable(self.stream, error) from error
 
     def _colours(self) -> Any:
         if self._console is None:
@@ -66,6 +65,26 @@ class Screen:
     def width(self) -> int:
         """Columns; 100 where nobody knows."""
         return shutil.get_terminal_size((100, 24)).columns if self.is_terminal else 100
+
+
+def write_bytes(pieces: Iterable[bytes]) -> None:
+    """Write to standard output as it is: what a terminal cannot show must change nothing in it."""
+    try:
+        sys.stdout.flush()
+        for piece in pieces:
+            sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise unwritable(sys.stdout, error) from error
+
+
+def unwritable(stream: TextIO, error: OSError) -> OutsideError:
+    """What it means that a stream takes no more; what is left for it is dropped."""
+    _give_up(stream)
+    hint = "the conversation, if there is one, is kept all the same"
+    return OutsideError(f"this cannot be written: {error.strerror}", hint=hint)
 
 
 def out() -> Screen:
