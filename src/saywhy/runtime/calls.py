@@ -14,6 +14,7 @@ from saywhy.tools.audit import audit_record
 from saywhy.tools.call import Approved, CallContext, call_tool, mapped_answer
 from saywhy.tools.mapped import Surroundings
 from saywhy.tools.reconcile import find_out
+from saywhy.tools.tool import Tool
 from saywhy.values import FrozenDict, thaw
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ async def call_for(run: TurnRun, need: Need, *, resumed: bool) -> Answer:
     if is_open:
         frame.data["key"] = key  # it outlives the turn
     tool = world.tools.find(need.name)
-    hidden = tool is not None and run.recorder.redactor.hides(frame.id, tool.id, tool.name)
+    hidden = tool is not None and run.recorder.redactor.hides(frame.id, *_named(tool))
     for warning in machinery.diagnose(tool, made, hidden):
         machinery.warn(run.masked(warning))
     answer = answer_of(made)
@@ -63,6 +64,11 @@ async def call_for(run: TurnRun, need: Need, *, resumed: bool) -> Answer:
     if audit is not None:
         answer.facts["audit"] = audit
     return answer
+
+
+def _named(tool: Tool) -> tuple[str, ...]:
+    """The names by which a host may hide it; one that says itself what it is about is no secret."""
+    return () if tool.security.is_masked else (tool.id, tool.name)
 
 
 NOT_DONE: Final = "(not done)"
