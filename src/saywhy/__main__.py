@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from saywhy.cli.main import main
+from saywhy.cli.start import main
 
 sys.exit(main())

@@ -126,6 +126,29 @@ def test_output_that_cannot_be_written(tmp_path: Path, command: str) -> None:
     assert b"Exception ignored" not in done.stderr
 
 
+INTERRUPTED = """
+import signal, sys
+
+def interrupt(frame, event, _):
+    if event == "call" and frame.f_code.co_name == wanted:
+        sys.setprofile(None)
+        signal.raise_signal(signal.SIGINT)
+
+wanted, sys.argv = sys.argv[1], ["saywhy", "functions"]
+from saywhy.cli.start import main
+sys.setprofile(interrupt)
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("place", ["<module>", "make_streams_safe", "get_command_from_info"])
+def test_interrupted_before_it_begins(place: str) -> None:
+    """Ctrl-C while the program is read in, or made ready, ends it without a word."""
+    command = [sys.executable, "-c", INTERRUPTED, place]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     """They are read as question marks in their place; the conversation goes on."""
     done = in_a_shell(tmp_path, "chat f.yaml --new --no-guidance", b"F\na\xff\xfeb\n")

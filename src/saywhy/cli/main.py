@@ -29,6 +29,7 @@ from saywhy.cli.narrative import narrative
 from saywhy.cli.output import make_streams_safe, say_error, unwritable
 from saywhy.cli.prove import prove
 from saywhy.cli.replay import replay
+from saywhy.cli.start import INTERRUPTED
 from saywhy.cli.store import store
 from saywhy.cli.test import test
 from saywhy.cli.tools.imports import tools
@@ -104,8 +105,8 @@ FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command and give the exit code."""
-    make_streams_safe()
     try:
+        make_streams_safe()
         app(args=arguments, prog_name="saywhy")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
@@ -115,6 +116,8 @@ def main(arguments: list[str] | None = None) -> int:
         if error.errno not in FULL or error.filename is not None:
             raise
         return say_error(unwritable(sys.stdout, error))
+    except KeyboardInterrupt:  # before a command began; what runs is told of it in its own way
+        return INTERRUPTED
     return 0
 
 
