@@ -10,6 +10,7 @@ from saywhy import MemoryStore, ScriptedModel
 from saywhy.errors import CallerError
 from saywhy.runtime.replay.counterfactual import told_error
 from saywhy.runtime.replay.masked import Gap
+from saywhy.testing.clock import FakeClock
 from tests.runtime.replay.conftest import (
     Outside,
     ask,
@@ -252,3 +253,22 @@ async def test_a_step_is_refused_with_what_answers_that() -> None:
     with pytest.raises(CallerError, match='"step:Pay/tell" cannot be taken away') as raised:
         await engine.counterfactual(session, "step:Pay/tell")
     assert "saywhy replay --flows NEW" in (raised.value.hint or "")
+
+
+async def test_a_record_whose_beginning_is_gone() -> None:
+    """What was set by then nobody knows, so nothing is claimed, and what is missing is named."""
+    clock, outside = FakeClock(), Outside()
+    flow = flow_of(
+        ask("x", "x?"), say("tell", "{{cargo.more === 'y' ? 'plain' : 'it is ' + cargo.old}}")
+    )
+    engine = engine_of(outside, [flow], store=MemoryStore(clock), clock=clock)
+    given = {"user_id": "ann"}
+    await engine.take_turn("c1", "hm", cargo={"old": "set"}, **given)
+    clock.advance(1000)
+    await engine.take_turn("c1", "Pay", cargo={"more": "y"}, **given)
+    assert engine.store is not None
+    assert await engine.store.prune(500) == 1
+    await engine.take_turn("c1", "9", **given)
+    found = await engine.counterfactual("c1", "host:cargo.more")
+    assert (found.reply, found.reply_without, found.changed) == ("plain", None, None)
+    assert "commits 1 to 2 is needed and is not on record" in found.text()

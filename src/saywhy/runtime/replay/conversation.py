@@ -83,7 +83,12 @@ class Begun:
                 charts.add(chart)
 
     def absent(self) -> Iterator[Gap]:
-        """Agents that took part and are not here, or not as they were."""
+        """What the record no longer begins with, and agents that took part and are not here, or
+        not as they were."""
+        if self.trace.first > 1:
+            what = f"commits 1 to {self.trace.first - 1}"
+            yield Gap(self.trace.newest_turn, 0, what, "not on record")
+            return
         seen: set[str] = set()
         for commit in self.trace:
             if commit.chart in seen:
@@ -184,9 +189,6 @@ async def replay(
     comparison = Comparison(trace.charts, begun.world.charts if changed else None)
     difference: Difference | None = None
     gaps: list[Gap] = []
-    if trace.first > 1:
-        gaps.append(Gap(trace.newest_turn, 0, f"commits 1 to {trace.first - 1}", "not on record"))
-        return _result(begun, 0, 0, None, gaps, comparison)
     gaps += begun.absent()
     if gaps:
         return _result(begun, 0, 0, None, gaps, comparison)
