@@ -148,3 +148,37 @@ async def test_where_nothing_sensitive_is_asked() -> None:
     engine = engine_of(ask("cardNumber", "Which card?"), CURRENCY, NOTE)
     session = await talk(engine, "pay", "4711", "no, the card number is 8801993")
     assert "8801993" in record_of(session)
+
+
+CARD = "K-9934 ö 88"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [CARD, f"my card was {CARD}!", CARD.upper(), f"no, {CARD}", "no, 8801993"],
+)
+async def test_what_is_said_once_the_flow_is_over(said: str) -> None:
+    """The value again, in other spellings as well, and a number that takes it back."""
+    session = await talk(engine_of(PIN, CURRENCY), "Pay", CARD, "euro", said)
+    record = record_of(session) + session.to_json().decode()
+    assert not session.flow_stacks
+    for text in (CARD, CARD.upper(), "9934", "8801993"):
+        assert text not in record
+
+
+async def test_other_words_after_the_flow_stay_as_they_are() -> None:
+    """Also those that stand beside the value."""
+    session = await talk(engine_of(PIN, CURRENCY), "Pay", CARD, "euro", f"well, {CARD} it was")
+    assert "well, [REDACTED] it was" in record_of(session)
+    session = await talk(engine_of(PIN, CURRENCY), "Pay", CARD, "euro", "no, 7 euros")
+    assert "no, 7 euros" in record_of(session)
+
+
+async def test_what_is_made_of_a_message_with_the_value_is_masked() -> None:
+    """A later answer that repeats it is followed as it is, whatever it was an answer to."""
+    turned = {"type": "SET", "variable": "back", "value": "note.split('').reverse().join('')"}
+    steps = (PIN, NOTE, turned, {"type": "SAY", "value": "{{back}}"}, CURRENCY)
+    session = await talk(engine_of(*steps), "Pay", CARD, f"write {CARD} on it")
+    record = record_of(session)
+    assert "write [REDACTED] on it" in record
+    assert CARD[::-1] not in record

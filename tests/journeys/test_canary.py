@@ -81,6 +81,8 @@ async def talk(place: Place) -> None:
     gone = {"customer": None, "five": None, "given": None, "card": None}
     for name in NAMES:
         await say(name, "nothing", cargo=gone)
+        value = f"it is {word(name)}" if name == "agent" else word(name)
+        await say(name, f"well, {value}, I said")  # once all is over
         await place.look(name)
 
 

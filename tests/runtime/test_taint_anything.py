@@ -22,8 +22,11 @@ SAID = (
     f"Actually the secret: {AGAIN}",
     f"the secret? {AGAIN}!",
     f"change the secret to {AGAIN}",
+    f"no, {AGAIN}",
+    CANARY,
+    f"I said {CANARY}, or {CANARY.upper()}.",
 )
-"""What is said after the secret: harmless words, and those that give another one."""
+"""What is said after the secret: harmless words, those that give another one, and it again."""
 EARLY: tuple[tuple[str, ...], ...] = (
     (),
     (f"the secret is {AGAIN}",),

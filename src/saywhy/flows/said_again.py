@@ -7,7 +7,8 @@ same: all of it, and the value in it wherever that turns up later.
 Looked at are the flows that run and, where none does, all that may be started. A message counts
 where it is a plain form of a correction around the name of something sensitive, where it has such a
 name and a longer number, and where it takes something back with a longer number after something
-sensitive was answered, and names nothing else that is asked for.
+sensitive was answered, and names nothing else that is asked for. What was sensitive in flows that
+are over is known by its digest, and masked where it is said again.
 """
 
 from __future__ import annotations
@@ -27,27 +28,61 @@ from saywhy.flows.corrections.settings import spaced
 from saywhy.flows.languages import nearest
 from saywhy.flows.privacy import SENSITIVE_ANSWERS
 from saywhy.flows.world import World
+from saywhy.trace.masking.digests import (
+    REMEMBERED,
+    digits_of,
+    is_telling,
+    numbers_in,
+    said_again,
+)
+from saywhy.trace.masking.redact import Redactor
 
-_NUMBER: Final = re.compile(r"[0-9](?:[ .()/-]?[0-9]){3,}")
-"""A longer number, also in groups, as people write those of cards and telephones."""
+_REMEMBERED: Final = ("session", REMEMBERED)
+_WHOSE: Final = ("session", "sessionId")
 
 
 def hide_given(world: World, scope: Scope, frames: Sequence[Frame], text: str, tag: str) -> None:
     """Mask the words, and the values in them, where they give something sensitive."""
+    known = scope.peek(_REMEMBERED) or ()
+    repeated = said_again(text, str(scope.peek(_WHOSE)), known) if known else []
+    answered = scope.peek(SECRETS) or ()
+    given = _given(world, frames, text, tag, has_answered=bool(answered or known))
+    repeated += _spelled_in(text, answered)
+    for secret in dict.fromkeys([*given, *repeated]):
+        mask(scope, secret)
+    if repeated and not given:  # what is made of the words is sensitive, but not all of them are
+        scope.secrets = (*scope.secrets, (text, Redactor(secrets=repeated).text(text)))
+
+
+def _spelled_in(text: str, known: Sequence[str]) -> list[str]:
+    """The values in the words that are known already, in capitals as well."""
+    found: dict[str, None] = {}
+    folded = text.casefold()
+    for one in known:
+        if is_telling(one) and one.casefold() in folded:
+            found.update(dict.fromkeys(re.findall(re.escape(one), text, re.IGNORECASE)))
+            found[one] = None
+    return list(found)
+
+
+def _given(
+    world: World, frames: Sequence[Frame], text: str, tag: str, *, has_answered: bool
+) -> list[str]:
+    """The words and the values in them, where they give something sensitive that is new."""
     charts = [world.charts.version(frame.chart) for frame in frames]
     if not frames:
         charts = [world.chart_of(flow) for flow in world.order]
     names = tuple(dict.fromkeys(name for chart in charts for name in _asked(chart, tag)))
     if not names:
-        return
+        return []
     values = [value for each in nearest(tag) for _, value in patterns.built_in(text, each, names)]
-    numbers = _NUMBER.findall(text)
+    numbers = numbers_in(text)
     if not values and not numbers:
-        return
-    taken_back = scope.peek(SECRETS) and _takes_back(text, tag) and not _is_of_another(text, charts)
+        return []
+    taken_back = has_answered and _takes_back(text, tag) and not _is_of_another(text, charts)
     if values or taken_back or _mentions(text, names):
-        for secret in dict.fromkeys([text, *values, *_spellings(numbers)]):
-            mask(scope, secret)
+        return [text, *values, *_spellings(numbers)]
+    return []
 
 
 def _asked(chart: Chart | None, tag: str) -> Iterator[str]:
@@ -85,4 +120,4 @@ def _spellings(numbers: Sequence[str]) -> Iterator[str]:
     """Each number as it was written and with its digits alone, as a validator makes it."""
     for number in numbers:
         yield number
-        yield re.sub(r"[^0-9]", "", number)
+        yield digits_of(number)

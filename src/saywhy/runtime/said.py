@@ -14,6 +14,7 @@ from saywhy.flows.speech import plain
 from saywhy.messages import Message, Span
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.session import Session
+from saywhy.trace.masking.digests import REMEMBERED, remembered
 from saywhy.trace.masking.redact import MARK, Redactor
 from saywhy.trace.masking.taint import SENSITIVE
 from saywhy.values import dumps, freeze, raw
@@ -86,11 +87,16 @@ class Said:
     def forget(self) -> None:
         """No flow runs any more: sensitive answers are forgotten, but for those in cargo.
 
-        What is in cargo outlives its flow, and a later one may say it.
+        What is in cargo outlives its flow, and a later one may say it. Of the others digests are
+        kept, by which they are known when the user says them again.
         """
         scopes = self._session.state.scopes
         known = scopes["session"].pop("secrets", None)
         if known:
+            before = scopes["session"].get(REMEMBERED) or ()
+            entries = remembered(known, self._session.session_id, before)
+            if entries:
+                scopes["session"][REMEMBERED] = freeze(entries)
             cargo = dumps(scopes["cargo"]).decode()
             held = [one for one in known if Redactor(secrets=[one]).text(cargo) is not cargo]
             if held:
@@ -109,7 +115,8 @@ def _sealed(message: Message, mask: Redactor | None) -> Message:
         return message
     taint = mask.taint if mask is not None and message.role == "user" else None
     if taint is not None and taint.covers(("input", str(message.seq))):
-        return msgspec.structs.replace(message, text=MARK, content=None, pii=True)
+        text = taint.shown.get(message.text, MARK)
+        return msgspec.structs.replace(message, text=text, content=None, pii=text == MARK)
     text = MARK if message.pii or mask is None else mask.text(message.text)
     if text is message.text:
         return message

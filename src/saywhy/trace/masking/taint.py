@@ -203,7 +203,8 @@ class Taint:
     def _note_words(self, commit: Commit) -> None:
         """A message that is masked as it comes in: what is made of it is sensitive, too."""
         for op in commit.ops if commit.secrets else ():
-            if op.key[0] == "input" and op.value in commit.secrets:
+            told = [said if isinstance(said, str) else said[0] for said in commit.secrets]
+            if op.key[0] == "input" and op.value in told:
                 self.add(op.key, declared=True)
 
     def _note_opening(self, commit: Commit) -> None:
@@ -403,8 +404,8 @@ class Taint:
         if not spots:
             return op
         if op.key[0] == "input":
-            self.shown[str(op.value)] = self.mark
-            return Op(op.verb, op.key, veil(op.value, self.mark))
+            shown = self.shown.setdefault(str(op.value), self.mark)
+            return Op(op.verb, op.key, shown if op.value else op.value)
         is_new = False
         for spot, is_declared in spots:
             found = found_at(op.value, spot)
