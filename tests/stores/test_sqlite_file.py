@@ -124,6 +124,20 @@ def test_values_that_cannot_be_kept(tmp_path: Path) -> None:
     asyncio.run(scene())
 
 
+def test_an_id_that_holds_half_a_character(tmp_path: Path) -> None:
+    """No such conversation can be kept, so asking for it is the caller's mistake as well."""
+
+    async def scene() -> None:
+        async with SqliteStore(tmp_path / "s.db") as store:
+            for asked in (store.session, store.commits, store.messages, store.turns):
+                with pytest.raises(CallerError, match="something it cannot keep"):
+                    await asked("\ud800")
+            with pytest.raises(CallerError, match="something it cannot keep"):
+                await store.accept("\ud800", "m", b"{}", user_id="ann")
+
+    asyncio.run(scene())
+
+
 def test_an_error_without_a_name_of_its_own(tmp_path: Path) -> None:
     """Any other failure still names the file and repeats what SQLite said."""
     error = named(sqlite3.OperationalError("no such table: x"), tmp_path / "s.db")

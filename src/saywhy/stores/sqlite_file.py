@@ -29,8 +29,9 @@ BUSY_SECONDS: Final = 10.0
 
 _OLDEST_SQLITE: Final = (3, 35, 0)  # RETURNING
 
-FAILURES: Final = (sqlite3.Error, UnicodeDecodeError)
-"""What SQLite raises of a file: it quotes damaged definitions of tables, which may be no UTF-8."""
+FAILURES: Final = (sqlite3.Error, UnicodeError)
+"""What comes of a statement: an id may hold half a character, which is none in UTF-8, and damaged
+definitions of tables, which SQLite quotes, anything."""
 
 _MEANINGS: Final = {
     "SQLITE_FULL": (
@@ -161,9 +162,15 @@ def fold_in(db: sqlite3.Connection, tries: int = 20) -> bool:
     return False
 
 
-def named(error: sqlite3.Error | UnicodeDecodeError, path: Path) -> OutsideError | CallerError:
+_MISUSE: Final = (
+    *(sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.DataError),
+    UnicodeEncodeError,
+)
+
+
+def named(error: sqlite3.Error | UnicodeError, path: Path) -> OutsideError | CallerError:
     """What an SQLite error means for whoever runs the store."""
-    if isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError | sqlite3.DataError):
+    if isinstance(error, _MISUSE):
         return CallerError(
             f"the store {path} was handed something it cannot keep ({error})",
             hint="documents are bytes, below a gigabyte; ids are text",

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, TypeVarTuple
 
 from saywhy.stores.held import HELD_UNTIL
-from saywhy.stores.sqlite_file import NOW, named
+from saywhy.stores.sqlite_file import FAILURES, NOW, named
 from saywhy.stores.sqlite_journal import steps_of
 from saywhy.stores.sqlite_rows import OF_SESSION, OF_TURN
 from saywhy.stores.store import (
@@ -103,7 +103,7 @@ class Readers:
         try:
             with closing(self._connect()) as db:
                 return work(db, *args)
-        except sqlite3.Error as error:
+        except FAILURES as error:
             raise named(error, self._path) from error
 
     def close(self) -> None:
@@ -115,7 +115,7 @@ class Readers:
     def _read(self, work: Callable[..., T], args: tuple[Any, ...]) -> T:
         try:
             return work(self._connection(), *args)
-        except sqlite3.Error as error:
+        except FAILURES as error:
             raise named(error, self._path) from error
 
     def _connection(self) -> sqlite3.Connection:

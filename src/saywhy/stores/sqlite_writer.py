@@ -17,7 +17,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final, TypeVar, TypeVarTuple
 
 from saywhy.errors import CallerError
-from saywhy.stores.sqlite_file import named
+from saywhy.stores.sqlite_file import FAILURES, named
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -137,7 +137,7 @@ class Writer:
         return jobs
 
     def _named(self, error: BaseException) -> BaseException:
-        if not isinstance(error, sqlite3.Error):
+        if not isinstance(error, FAILURES):
             return error
         own = named(error, self._path)
         own.__cause__ = error
