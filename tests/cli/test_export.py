@@ -144,3 +144,19 @@ def test_the_store_is_not_written_over(run: Run, folder: Path, command: tuple[st
         "    there is no folder nodir: make it first\n",
     )
     assert run(*command, "--out", ".").err.startswith("saywhy: cannot write .: this is a folder\n")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["export", "--format", "json"], ["export", "--format", "mermaid"], ["draw", "PAY"]],
+)
+@pytest.mark.parametrize("turn", ["0", "99", "-1"])
+@pytest.mark.usefixtures("played")
+def test_a_turn_that_never_was(run: Run, pay: str, command: list[str], turn: str) -> None:
+    """It is refused: an empty document would say that nothing happened in it."""
+    named = [pay if one == "PAY" else one for one in command]
+    done = run(*named, "--session", "second", "--turn", turn)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(
+        f"saywhy: turn {turn} is not in this record\n    it holds turns 1 to "
+    )

@@ -39,6 +39,13 @@ def test_ages(age: str, seconds: float) -> None:
     assert seconds_of(age) == seconds
 
 
+@pytest.mark.parametrize("age", ["36526d", "9" * 20 + "d", "9" * 400 + "h"])
+def test_ages_beyond_reason(age: str) -> None:
+    """Nothing is that old, and no store can count that far."""
+    with pytest.raises(CallerError, match="ago there were no conversations"):
+        seconds_of(age)
+
+
 @pytest.mark.parametrize("age", ["90", "d", "-1d", "2w", ""])
 def test_other_ages(age: str) -> None:
     """Are refused with what to write."""

@@ -57,6 +57,15 @@ async def flows_of(path: Path, session_id: str) -> list[str]:
     return [str(flow["name"]) for flow in told if flow.get("name")]
 
 
+def must_hold(trace: Trace, turn: int | None) -> None:
+    """Raise `CallerError` for a turn that was never recorded: nothing is told of it as of one in
+    which nothing happened."""
+    known = trace.turns
+    if turn is not None and turn not in known:
+        hint = f"it holds turns {known[0]} to {known[-1]}" if known else "it is empty"
+        raise CallerError(f"turn {turn} is not in this record", hint=hint)
+
+
 def in_file(file: Path, session: str | None, store: Path | None) -> Trace:
     """The record in a trace file. Raises `CallerError` where a store is named as well."""
     from saywhy.trace.export.file import read_trace

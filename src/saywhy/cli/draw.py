@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from saywhy.cli.asking import must_hold
 from saywhy.cli.export import trace_in
 from saywhy.cli.options import (
     CargoOption,
@@ -56,6 +57,7 @@ def draw(
     trace = None
     if session is not None:
         trace = trace_in(store_to_read(store), session)
+        must_hold(trace, turn)
     elif turn is not None or store is not None:
         raise CallerError("--turn and --store are about a conversation", hint="--session ID")
     errors = [problem for problem in library.problems if problem.severity == "error"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from saywhy.cli.asking import must_hold
 from saywhy.cli.options import JsonFlag, OutOption, SessionOption, StoreOption, store_to_read
 from saywhy.cli.output import err, out, write_bytes
 from saywhy.errors import CallerError
@@ -65,6 +66,7 @@ def export(
     wanted = _wanted(form, as_json, turn, content or send)
     path = store_to_read(store)
     name, trace = asyncio.run(_trace(path, session))
+    must_hold(trace, turn)
     if send:
         _send(trace, name, content)
         return

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from saywhy.stores.convert import Converted
 
 _SECONDS: Final = {"d": 86400.0, "h": 3600.0}
+_OLDEST: Final = 36_525 * 86400.0
+"""A hundred years."""
 _AGE: Final = re.compile(r"(\d+(?:\.\d+)?)([dh])")
 
 
@@ -113,7 +115,10 @@ def seconds_of(age: str) -> float:
     found = _AGE.fullmatch(age.strip())
     if found is None:
         raise CallerError(f"an age is days or hours, not {age!r}", hint="write 90d or 36h")
-    return float(found[1]) * _SECONDS[found[2]]
+    seconds = float(found[1]) * _SECONDS[found[2]]
+    if seconds > _OLDEST:
+        raise CallerError(f"{age.strip()} ago there were no conversations", hint="write 90d or 36h")
+    return seconds
 
 
 async def _prune(path: str, seconds: float) -> int:
