@@ -56,8 +56,9 @@ class Case:
     repair: tuple[Mapping[str, Any], ...]
     """What the author should have written."""
     without: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What the reply `says` when the cause is removed, or that it `differs`; or why there is
-    `nothing` to remove. Empty where the cause is of no kind that can be removed."""
+    """What the reply `says` when the cause is removed, or that it `differs`, or what the turn
+    `calls` that it never called; or why there is `nothing` to remove. Empty where the cause is of
+    no kind that can be removed."""
     group: str = ""
     """`tuning` or `fresh`, after the file it stands in; empty for the file of both halves."""
 

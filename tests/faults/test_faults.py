@@ -88,6 +88,6 @@ def test_a_case_says_what_removing_its_cause_does(case: Case) -> None:
     """Wherever something can be removed; and one cause has at most two names."""
     assert 1 <= len(case.cause) <= 2
     assert bool(case.nameable) == (len(case.without) == 1), case.cause
-    assert set(case.without) <= {"says", "differs", "nothing"}
+    assert set(case.without) <= {"says", "calls", "differs", "nothing"}
     assert case.about
     assert case.half in ("tuning", "held")

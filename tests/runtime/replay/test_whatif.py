@@ -35,7 +35,7 @@ def test_how_sure_it_is() -> None:
     assert not found("a", "b", not_replayable=gap).certain
     stopped = found("a", None, would_call=("would have called t",))
     assert (stopped.changed, stopped.certain) == (None, False)
-    assert "whether the reply changes cannot be told" in stopped.text()
+    assert "another course; whether the reply changes cannot be told" in stopped.text()
     assert "whether the reply changes cannot be told" in found("a", "b", not_replayable=gap).text()
 
 

@@ -82,7 +82,8 @@ class Counterfactual(msgspec.Struct, frozen=True):
 
     def _verdict(self) -> str:
         if self.changed is None:
-            return "whether the reply changes cannot be told"
+            unknown = "whether the reply changes cannot be told"
+            return f"another course; {unknown}" if self.would_call else unknown
         if not self.met:
             return "nothing changes, for it played no part in it"
         if self.changed:
