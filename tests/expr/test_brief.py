@@ -107,7 +107,7 @@ def test_conditions_and_texts_do_without(source: str) -> None:
         "count.toLocaleString()",
         "Math.random()",
         "[" + "1, " * (MAX_SOURCE // 3 + 1) + "]",
-        "count" + " + count" * MAX_NAMES,
+        "count" + " * count" * MAX_NAMES,
     ],
 )
 def test_everything_else_has_the_limit(source: str) -> None:
@@ -119,9 +119,9 @@ def test_everything_else_has_the_limit(source: str) -> None:
 @pytest.mark.parametrize(
     ("source", "values"),
     [
-        ("text.includes('a')", {"text": "b" * (MAX_TEXT + 1)}),
-        ("text.includes('a')", {"text": "ö" * (MAX_TEXT + 1)}),
-        ("xs.includes('a')", {"xs": ["b" * MAX_TEXT]}),
+        ("text.indexOf('a')", {"text": "b" * (MAX_TEXT + 1)}),
+        ("text.indexOf('a')", {"text": "ö" * (MAX_TEXT + 1)}),
+        ("xs.indexOf('a')", {"xs": ["b" * MAX_TEXT]}),
         ("xs.includes('a')", {"xs": list(range(MAX_TEXT))}),
         ("big == 1", {"big": {"list": ["b"] * MAX_TEXT}}),
     ],

@@ -106,9 +106,7 @@ class DistantWorker(Worker):
 
     # ------------------------------------------------------------ in place of contexts here
 
-    def _passed(
-        self, program: Program, parameter: Parameter, value: Any, names: Names, others: list[Any]
-    ) -> Handed:
+    def _lent(self, parameter: Parameter, value: Any, names: Names, others: list[Any]) -> Handed:
         """Nothing lies ready here: all that a process is handed travels as text."""
         return passed(parameter, value, names)
 

@@ -67,7 +67,10 @@ def touched(parameter: Parameter, value: Value) -> Value:
 
 
 def absent(parameter: Parameter, names: Names) -> tuple[str, Any]:
-    """How to pass a path where nothing is: undefined, its length, or a parent that decides."""
+    """How to pass a path where nothing is: undefined, its length, or a parent that decides.
+
+    Raises `Refused` for a parent that cannot be read.
+    """
     path = parameter.path
     count = len(path)
     if parameter.has_length:
@@ -87,6 +90,15 @@ def absent(parameter: Parameter, names: Names) -> tuple[str, Any]:
         if is_gap:
             full = depth + 1 == count
             return UNDEFINED_ARGUMENT + ("" if full else str(depth + 1)), None
-        letter, passed = argument(parent)
-        return letter + str(depth), passed
+        try:
+            letter, given = argument(parent)
+        except TooLarge:
+            raise Refused(too_large(path[:depth])) from None
+        return letter + str(depth), given
     return ("u1" if names.has(parameter.root) else MISSING), None
+
+
+def is_undefined(parameter: Parameter, names: Names) -> bool:
+    """Whether JavaScript finds undefined at a path where nothing is; otherwise it may raise."""
+    letter, _ = absent(parameter, names)
+    return letter == UNDEFINED_ARGUMENT or (letter == "u1" and len(parameter.path) == 1)

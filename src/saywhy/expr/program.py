@@ -12,11 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from saywhy.expr.chains import Path
-from saywhy.expr.counting import Operation, operation_of
-from saywhy.expr.names import CONSTANTS, JAVASCRIPT_GLOBALS, RESERVED_GLOBALS, Reading
+from saywhy.expr.names import CONSTANTS, RESERVED_GLOBALS, Reading
+
+if TYPE_CHECKING:
+    from saywhy.expr.direct import Direct
 
 MISSING: Final = "-"
 """The letter of a name that is no variable."""
@@ -67,14 +69,13 @@ class Program:
 
     __slots__ = (
         "clocked",
+        "direct",
         "guesses",
         "hidden",
         "is_harmless",
-        "operation",
         "parameters",
         "places",
         "reading",
-        "simple_path",
         "source",
         "speaks",
         "variants",
@@ -90,26 +91,19 @@ class Program:
         self.speaks = bool(reading.details.handlers) or _SPEAKS.search(source) is not None
         self.guesses = True  # does it go on for a while without answers?
         self.is_harmless = reading.details.is_harmless
-        self.operation: Operation | None = None
-        self.simple_path = self._simple_path()
+        self.direct: Direct | None = None  # how it is evaluated without the engine
         self.variants: dict[str, Variant] = {}  # by the shape, written together, and the form
         self.places = tuple((each, each.path, each.root) for each in self.parameters)
         self.hidden = _hidden_prefix(reading, source)
 
-    def _simple_path(self) -> Path | None:
-        """The path, where the expression is nothing but a path; or a number beside it."""
-        reading, source = self.reading, self.source
-        if len(reading.details.uses) != 1 or reading.writes or reading.assigns:
-            return None
-        use = reading.details.uses[0]
-        root = use.path[0]
-        if use.is_called or root in JAVASCRIPT_GLOBALS or root == "arguments":
-            return None
-        start, end = use.spans[-1]
-        before, behind = source[:start].strip(), source[end:].strip()
-        if behind:
-            self.operation = operation_of(behind)
-        return None if before or (behind and self.operation is None) else use.path
+    def is_lent(self, functions: Collection[str]) -> bool:
+        """Whether it leaves what it is handed as it is, so that others may be handed the same.
+
+        Approved functions may have a name of JavaScript's own, and do what they like.
+        """
+        if not functions or not self.is_harmless:
+            return self.is_harmless
+        return not any(name in functions for name in self.reading.calls)
 
 
 def _parameters(reading: Reading) -> tuple[Parameter, ...]:

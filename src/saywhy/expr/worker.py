@@ -15,30 +15,27 @@ from typing import Any, Final
 
 from saywhy.expr.answers import answers_json
 from saywhy.expr.brief import MAX_TEXT
-from saywhy.expr.chains import Path
 from saywhy.expr.changes import changes
-from saywhy.expr.counting import MOST
-from saywhy.expr.failures import raised_from, syntax_raised, syntax_refused, too_large
-from saywhy.expr.handed import Handed, Refused, absent, passed, touched
+from saywhy.expr.direct import direct_of
+from saywhy.expr.failures import raised_from, syntax_raised, syntax_refused
+from saywhy.expr.handed import Handed, Refused, passed, touched
 from saywhy.expr.names import read_expression
 from saywhy.expr.numbers import number_text
 from saywhy.expr.outcome import Evaluated, FunctionAnswer, Names, Outcome, Raised, Suspended
 from saywhy.expr.program import FUNCTION, Parameter, Program, Variant
 from saywhy.expr.ready import Ready
 from saywhy.expr.sandbox import Limits, Sandbox, engine_errors
-from saywhy.expr.texts import WRITERS
 from saywhy.expr.transfer import (
     MARK,
     SCALAR,
     TAGGED_TEXT,
-    UNDEFINED_ARGUMENT,
     foreign_in,
     tree_from,
     value_from,
     whole,
 )
 from saywhy.expr.writer import draft_of
-from saywhy.values import UNDEFINED, FrozenDict, FrozenList, seal, thaw
+from saywhy.values import FrozenDict, FrozenList, seal, thaw
 
 MAX_PROGRAMS: Final = 2048
 MAX_COMPILED: Final = 1_000_000
@@ -102,10 +99,10 @@ class Worker:
         """
         try:
             program = self._programs.get(source) or self._learn(source)
-            if program.simple_path is not None:
-                simple = self._simple(program, program.simple_path, names, as_text)
-                if simple is not None:
-                    return simple
+            if program.direct is not None:
+                direct = program.direct.evaluated(names, as_text)
+                if direct is not None:
+                    return direct
             get, functions = names.get, names.functions
             arguments: list[Any] = []
             key, is_long = "", False
@@ -128,13 +125,12 @@ class Worker:
                     key += SCALAR
                     arguments.append(value)
                     continue
-                if program.is_harmless and (kind is FrozenList or kind is FrozenDict):
-                    letter, value, is_slow = self._passed(program, place, value, names, arguments)
+                if (kind is FrozenList or kind is FrozenDict) and program.is_lent(functions):
+                    letter, value, is_slow = self._lent(place, value, names, arguments)
                 else:
                     letter, value, is_slow = passed(place, value, names)
                 key += letter
-                if is_slow:
-                    is_long = True
+                is_long = is_long or is_slow
                 if value is not None or letter[0] == SCALAR:
                     arguments.append(value)
             key += TEXT if as_text else VALUE
@@ -143,9 +139,8 @@ class Worker:
             return refused.outcome
         if variant.has_leading:
             arguments[:0] = _leading(program, variant, answers, now_ms, seed)
-        is_timed = is_long or not variant.is_brief
-        if is_timed is not self._sandbox.is_timed:
-            self._sandbox.watch_time(is_timed)
+        if (is_long or not variant.is_brief) is not self._sandbox.is_timed:
+            self._sandbox.watch_time(not self._sandbox.is_timed)
         try:
             result = variant.function(*arguments)
         except self._errors as error:
@@ -165,18 +160,13 @@ class Worker:
             return Evaluated(result, variant.reads, variant.exact, (), tuple(answers))
         return Evaluated(result, variant.reads, variant.exact)
 
-    def _passed(
-        self, program: Program, parameter: Parameter, value: Any, names: Names, others: list[Any]
-    ) -> Handed:
+    def _lent(self, parameter: Parameter, value: Any, names: Names, others: list[Any]) -> Handed:
         """How to pass a list or object to an expression that changes nothing: one that is ready."""
-        functions = names.functions
-        # Approved functions may have a name of JavaScript's own, and do what they like.
-        if not functions or not any(name in functions for name in program.reading.calls):
-            found = self._ready.argument(value)
-            # Two lists that are alike are not one: a single thing handed in twice would be.
-            if found[0] != SCALAR or not others or found[1] not in others:
-                return found
-        return passed(parameter, value, names)
+        found = self._ready.argument(value)
+        # Two lists that are alike are not one: a single thing handed in twice would be.
+        if found[0] == SCALAR and others and found[1] in others:
+            return passed(parameter, value, names)
+        return found
 
     # ---------------------------------------------------------------- programs
 
@@ -187,6 +177,7 @@ class Worker:
         if len(self._programs) >= MAX_PROGRAMS:
             self._forget()
         program = self._programs[source] = Program(source, reading)
+        program.direct = direct_of(program)
         return program
 
     def _forget(self) -> None:
@@ -239,40 +230,6 @@ class Worker:
             and not (program.speaks or program.clocked)
             and not any(letter[0] in (FUNCTION, TAGGED_TEXT) for letter in shape)
         )
-
-    # ------------------------------------------------------------------ paths
-
-    def _simple(self, program: Program, path: Path, names: Names, as_text: bool) -> Outcome | None:
-        """The value of an expression that is only a path, without asking the engine.
-
-        Or a number beside it, where that can be computed here: see `counting`.
-        """
-        if path[0] in names.functions:
-            return None
-        value: Any = names.get(path)
-        if program.operation is not None:
-            kind = type(value)
-            if kind is not float and (kind is not int or not -MOST <= value <= MOST):
-                return None
-            operate, number = program.operation
-            value = operate(value, number)
-            if type(value) is float:
-                value = whole(value)
-        elif value is UNDEFINED:
-            letter, value = absent(program.parameters[0], names)
-            if letter == UNDEFINED_ARGUMENT or (letter == "u1" and len(path) == 1):
-                value = UNDEFINED
-            elif letter != SCALAR:
-                return None
-        kind = type(value)
-        if kind is int and not -(2**53) <= value <= 2**53:
-            raise Refused(too_large(path))
-        if as_text:
-            writer = WRITERS.get(kind)
-            if writer is None:
-                return None
-            value = writer(value)
-        return Evaluated(value, program.reading.reads, program.reading.exact)
 
     # --------------------------------------------------------- other languages
 
