@@ -283,6 +283,15 @@ def test_a_doubt_is_about_the_part_asked_for() -> None:
     assert trace.value_at(("v1", "o")).doubt == "redacted"
 
 
+def test_a_part_of_what_was_masked_is_masked() -> None:
+    """It is not told as nothing: nobody knows whether it was."""
+    masked = Op("set", ("v1", "o"), {"whole": MARK, "plain": {"city": "Bern"}})
+    trace = Trace([commit(1, masked, tags=("redacted",))])
+    found = trace.value_at(("v1", "o", "whole", "deep", 0))
+    assert (found.value, found.doubt) == (MARK, "redacted")
+    assert trace.value_at(("v1", "o", "plain", "zip")).value is UNDEFINED
+
+
 def test_changes_that_no_longer_fit_are_passed_over() -> None:
     """Where a list was masked, later changes to its items cannot be replayed; nothing breaks."""
     trace = Trace(

@@ -99,5 +99,9 @@ def doubt_in(value: Any) -> Doubt:
 
 
 def part_of(value: Any, root: Key, key: Key) -> Any:
-    """The part of a variable's value that a longer key names."""
-    return get_path(value, key[len(root) :])
+    """The part of a variable's value that a longer key names; of a masked one the mark."""
+    path = key[len(root) :]
+    for depth in range(len(path)):
+        if get_path(value, path[:depth]) == MARK:
+            return MARK
+    return get_path(value, path)
