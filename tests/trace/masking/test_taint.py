@@ -13,8 +13,7 @@ from saywhy.chart.commit import (
     FunctionCall,
     Op,
 )
-from saywhy.trace.masking import taint as module
-from saywhy.trace.masking.declared import NOTHING, Declared
+from saywhy.trace.masking.declared import Declared
 from saywhy.trace.masking.kept import touches
 from saywhy.trace.masking.taint import Taint
 from saywhy.values import FrozenDict, dumps, freeze, loads_raw
@@ -208,14 +207,17 @@ def test_errors_of_others_go_and_those_of_the_engine_lose_what_is_quoted() -> No
     assert taint.shown['No branch fits "12" of ssn.'] == 'No branch fits "[X]" of ssn.'
 
 
-def test_the_number_of_places_is_bounded(monkeypatch: Any) -> None:
-    """Beyond it whole variables are sensitive, so nothing is lost."""
-    monkeypatch.setattr(module, "MAX_KEYS", 3)
-    taint = Taint(NOTHING, MARK)
-    for number in range(10):
-        taint.add(("v1", "list", number))
-    assert taint.covers(("v1", "list", 9))
-    assert len(taint.kept()["keys"]) == 4
+def test_what_the_user_said_in_the_turn_is_not_looked_for() -> None:
+    """It stands on record as it was said; what else is read with something sensitive is."""
+    taint = taint_of(paths=(SSN,))
+    heard = Op("set", ("input", "7"), "what about your hours?")
+    taint.follow(commit(kind="receive", ops=(heard,)))
+    talk = [{"role": "user", "content": "what about your hours?"}, {"content": "I open at 9"}]
+    taint.follow(commit(2, reads=(SSN,), ops=(put("history", talk),)))
+    assert taint.texts == ["I open at 9"]
+    taint.add(("input", "7"), declared=True)
+    taint.follow(commit(3, reads=(SSN,), ops=(put("history", talk),)))
+    assert "what about your hours?" in taint.texts
 
 
 def test_whose_run_it_is_of_an_agent_stays() -> None:

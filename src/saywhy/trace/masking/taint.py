@@ -17,7 +17,8 @@ import msgspec
 from saywhy.chart.commit import Answered, Commit, Op
 from saywhy.trace.masking.content import Content, content_of
 from saywhy.trace.masking.declared import Declared, Spot
-from saywhy.trace.masking.places import beyond, found_at, is_something, meet, of_one_value
+from saywhy.trace.masking.known import KnownPlaces
+from saywhy.trace.masking.places import found_at, is_something, of_one_value
 from saywhy.trace.masking.texts import distinctive, given
 from saywhy.trace.masking.veil import (
     veil,
@@ -35,8 +36,6 @@ from saywhy.values import Key, raw
 
 SENSITIVE: Final = "sensitive"
 """Under which name a session keeps what is known of its sensitive places."""
-MAX_KEYS: Final = 2_000
-"""Places that are kept exactly; beyond that whole variables are sensitive."""
 _SPEECH: Final = frozenset([("session", "queue"), ("session", "tentative"), ("turn", "reply")])
 _BOOKKEEPING: Final = frozenset(["session", "turn", "routing"])
 _OF_THE_RUN: Final = frozenset(["receipts", "runId", "conversationId"])
@@ -66,10 +65,11 @@ class Taint:
         """Texts that were said → how they are to be shown."""
         self._own = ""
         """A sentence of the engine's in the commit that is followed: not a text to look for."""
+        self._heard: dict[str, Key] = {}
+        """The user's messages of this turn, by their text → where they stand."""
         self.grown = 0
         """Grows with every place that was not known before."""
-        self._keys: dict[Key, bool] = {}
-        self._roots: dict[Key, list[Key]] = {}
+        self._places = KnownPlaces()
         self._open: dict[str, list[str] | None] = {}
         self._openers: dict[int, int] = {}
         self.shown.update((kept or {}).get("shown") or {})
@@ -87,38 +87,17 @@ class Taint:
 
     def add(self, key: Key, *, declared: bool = False) -> None:
         """From here on what stands at `key` is sensitive."""
-        if len(self._keys) >= MAX_KEYS:
-            key = key[:2]
-        if self._keys.get(key) or (key in self._keys and not declared):
-            return
-        self._keys[key] = declared
-        self._roots.setdefault(key[:2], [])
-        if key not in self._roots[key[:2]]:
-            self._roots[key[:2]].append(key)
-        self.grown += 1
+        if self._places.add(key, declared=declared):
+            self.grown += 1
 
     def covers(self, key: Key) -> bool:
         """Whether something sensitive may stand at `key`, in it or around it."""
-        if len(key) < 2:
-            return any(root[:1] == key for root in self._roots)
-        found = self._roots.get(key[:2])
-        if not found:
-            return False
-        return any(meet(one, key) for one in found)
-
-    def _spots(self, key: Key) -> tuple[tuple[Spot, bool], ...]:
-        """Where in the value at `key`, and whether it was declared so."""
-        found = self._roots.get(key[:2], ())
-        inside = [(beyond(one, key), self._keys[one]) for one in found]
-        around = [is_declared for spot, is_declared in inside if spot == ()]
-        if around:
-            return (((), any(around)),)
-        return tuple((spot, is_declared) for spot, is_declared in inside if spot is not None)
+        return self._places.covers(key)
 
     def kept(self) -> dict[str, Any]:
         """All of it as JSON, for the steps and turns to come."""
         made: dict[str, Any] = {
-            "keys": [[list(key), told] for key, told in self._keys.items()],
+            "keys": [[list(key), told] for key, told in self._places],
             "open": dict(self._open),
             "shown": dict(self.shown),
             "openers": {str(seq): frame for seq, frame in self._openers.items()},
@@ -202,10 +181,12 @@ class Taint:
 
     def _note_words(self, commit: Commit) -> None:
         """A message that is masked as it comes in: what is made of it is sensitive, too."""
-        for op in commit.ops if commit.secrets else ():
-            told = [said if isinstance(said, str) else said[0] for said in commit.secrets]
-            if op.key[0] == "input" and op.value in told:
-                self.add(op.key, declared=True)
+        told = [said if isinstance(said, str) else said[0] for said in commit.secrets]
+        for op in commit.ops:
+            if op.key[0] == "input":
+                self._heard[str(op.value).strip()] = op.key
+                if op.value in told:
+                    self.add(op.key, declared=True)
 
     def _note_opening(self, commit: Commit) -> None:
         target = commit.facts.get("target") if commit.facts else None
@@ -331,7 +312,7 @@ class Taint:
         self.add(key, declared=declared)
         if declared:
             self._note_source(commit)
-        self._learn(op.value, declared=declared or bool(self._keys.get(key)))
+        self._learn(op.value, declared=declared or self._places.is_declared(key))
         return Op(op.verb, key, veil(op.value, self.mark))
 
     def _filled(self, commit: Commit) -> Commit:
@@ -383,7 +364,14 @@ class Taint:
     def _learn(self, value: Any, *, declared: bool = False) -> None:
         found = given(value) if declared else distinctive(value)
         own = self._own
-        self.texts.extend(text for text in found if self.mark not in text and text not in own)
+        fresh = (text for text in found if self.mark not in text and text not in own)
+        self.texts.extend(text for text in fresh if declared or not self._is_harmless(text))
+
+    def _is_harmless(self, text: str) -> bool:
+        """Whether it is what the user said in this turn, and on record as it was said: what reads
+        it together with something sensitive makes it no secret."""
+        key = self._heard.get(text.strip())
+        return key is not None and not self.covers(key)
 
     def _note_source(self, commit: Commit) -> None:
         """The words that a declared value was taken from are as sensitive as it is."""
@@ -400,7 +388,7 @@ class Taint:
         return self._at_spots(commit if same else msgspec.structs.replace(commit, ops=ops))
 
     def _op_at_places(self, op: Op, commit: Commit) -> Op:
-        spots = self._spots(op.key) if op.verb != "delete" else ()
+        spots = self._places.spots(op.key) if op.verb != "delete" else ()
         if not spots:
             return op
         if op.key[0] == "input":
