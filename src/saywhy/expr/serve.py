@@ -88,11 +88,13 @@ class Engine:
         read, write, loads, number_from = os.read, os.write, marshal.loads, int.from_bytes
         while True:
             data = read(REQUESTS, CHUNK)
-            if number_from(data[:4], "little") != len(data) - 4:
+            if number_from(data[:4], "little") == len(data) - 4:
+                request = loads(data[4:])
+            else:
                 data = _rest_of(data)
                 if not data:
                     return
-            request = loads(data[4:])
+                request = loads(memoryview(data)[4:])
             try:
                 if len(request) > 2:
                     self._learn(*request)
@@ -101,8 +103,12 @@ class Engine:
                 answer = _WRITERS[type(result)](result)
             except self._errors as error:
                 answer = self._failed(request[0], str(error) or "out of memory")
-            data = len(answer).to_bytes(4, "little") + answer
-            if write(ANSWERS, data) != len(data):
+            length = len(answer)
+            if length < CHUNK:
+                sent = write(ANSWERS, length.to_bytes(4, "little") + answer)
+            else:
+                sent = os.writev(ANSWERS, (length.to_bytes(4, "little"), answer))
+            if sent != length + 4:
                 return  # a pipe that waits takes all, unless its other end has gone
             if self.is_stale:
                 self.renew()
