@@ -166,6 +166,40 @@ async def test_what_is_said_once_the_flow_is_over(said: str) -> None:
         assert text not in record
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("it is K-9934 thanks", "put K-9934 on it"),
+        ("My card? 4929 0012 7713.", "put 492900127713 on it"),
+        ("that would be ann@kn0t.example", "put ANN@kn0t.example on it"),
+    ],
+)
+@pytest.mark.parametrize("is_over", [False, True])
+async def test_the_value_of_an_answer_with_words_around_it(
+    answer: str, said: str, is_over: bool
+) -> None:
+    """It is known when it is said alone, while the flow runs and once it is over."""
+    pin = ask("cardNumber", "Which card?", pii=True)
+    before = ("euro",) if is_over else ()
+    session = await talk(engine_of(pin, CURRENCY), "Pay", answer, *before, said)
+    record = record_of(session)
+    assert said.split()[1] not in record
+    assert "put [REDACTED] on it" in record
+
+
+async def test_the_words_beside_it_stay_on_record() -> None:
+    """Of a message that repeats a value the step that took it in tells the rest, too."""
+    session = await talk(engine_of(PIN, CURRENCY, NOTE), "Pay", CARD, f"write {CARD} on it")
+    (received,) = (
+        commit.ops[0].value for commit in session.trace if commit.facts.get("message") == 5
+    )
+    assert received == "write [REDACTED] on it"
+    session = await talk(
+        engine_of(PIN, ask("other", "Another?", pii=True), NOTE), "Pay", CARD, f"write {CARD} on it"
+    )
+    assert "on it" not in record_of(session)
+
+
 async def test_other_words_after_the_flow_stay_as_they_are() -> None:
     """Also those that stand beside the value."""
     session = await talk(engine_of(PIN, CURRENCY), "Pay", CARD, "euro", f"well, {CARD} it was")

@@ -18,6 +18,7 @@ from saywhy.expr.template import fill_paths
 from saywhy.flows import patience
 from saywhy.flows.evaluate import FlowNames, condition, is_truthy
 from saywhy.flows.world import World
+from saywhy.trace.masking.digests import telling_parts
 from saywhy.values import UNDEFINED, freeze
 
 SECRETS: Final = ("session", "secrets")
@@ -100,8 +101,12 @@ def note_words(scope: Scope) -> None:
 
 
 def store(scope: Scope, field: str, text: str) -> None:
-    """Put an answer in its variable. A sensitive one is masked in every record from here on."""
+    """Put an answer in its variable. A sensitive one is masked in every record from here on, and
+    so is the value in it where there are words around that."""
     hide(scope, text)
+    if scope.kept("pii"):
+        for part in telling_parts(text):
+            mask(scope, part)
     if field:
         scope.set((scope.frame.scope, field), text)
 

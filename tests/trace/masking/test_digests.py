@@ -6,10 +6,12 @@ import pytest
 
 from saywhy.trace.masking.digests import (
     MAX_OF_A_FLOW,
+    MAX_PARTS,
     MAX_REMEMBERED,
     MAX_SCANNED,
     remembered,
     said_again,
+    telling_parts,
 )
 
 SALT = "s-1"
@@ -33,6 +35,29 @@ SALT = "s-1"
 def test_where_it_is_found(value: str, said: str, found: list[str]) -> None:
     """Whole, in capitals, in groups; not as a part of another word, nor where it tells nothing."""
     assert said_again(said, SALT, remembered([value], SALT)) == found
+
+
+@pytest.mark.parametrize(
+    ("answer", "parts"),
+    [
+        ("it is 4711-88, thanks", ["4711-88", "471188"]),
+        ("AB-4711x!", ["4711", "AB-4711x"]),
+        ("4929 0012 7713", ["492900127713"]),
+        ("write to (ann@kn0t.example)", ["ann@kn0t.example"]),
+        ("room 12 of the blue house", []),
+        ("4711", []),
+        ("", []),
+    ],
+)
+def test_the_value_in_an_answer(answer: str, parts: list[str]) -> None:
+    """What it is made of besides itself: longer numbers, pieces with a digit or an `@`."""
+    assert telling_parts(answer) == parts
+
+
+def test_the_parts_of_an_answer_are_bounded() -> None:
+    """Of a text full of numbers the first are looked for."""
+    answer = " and ".join(str(10_000 + number) for number in range(MAX_PARTS * 2))
+    assert len(telling_parts(answer)) == MAX_PARTS
 
 
 def test_entries_hold_no_words() -> None:

@@ -11,6 +11,7 @@ from saywhy.flows.forms.matching import Fill, Tie
 from saywhy.flows.forms.model import Input
 from saywhy.flows.forms.speaking import Talk
 from saywhy.flows.forms.values import problem_with
+from saywhy.trace.masking.digests import telling_parts
 from saywhy.values import UNDEFINED, FrozenDict, freeze
 
 
@@ -87,7 +88,7 @@ class Draft:
         """No record of this step or a later one shows a sensitive value, and no status does."""
         scope = self.talk.scope
         value = "" if isinstance(fill.value, bool) else value_text(freeze(fill.value))
-        texts = {fill.words, value} - {""}
+        texts = {fill.words, value, *telling_parts(value)} - {""}
         known = scope.peek(SECRETS) or ()
         fresh = [text for text in sorted(texts) if text not in known]
         scope.secrets = (*scope.secrets, *fresh)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from itertools import islice
 from typing import Final
 
 REMEMBERED: Final = "remembered"
@@ -19,6 +20,8 @@ MAX_REMEMBERED: Final = 200
 """Digests of one conversation; beyond that the oldest are given up."""
 MAX_OF_A_FLOW: Final = 50
 """Texts of one ending: what was answered, and what was made of it first."""
+MAX_PARTS: Final = 40
+"""Values that are looked for of one answer in words."""
 MAX_SCANNED: Final = 20_000
 """Characters of one message that are looked through."""
 _SHORTEST: Final = 6
@@ -26,6 +29,8 @@ _SHORTEST: Final = 6
 _SHORTEST_NUMBER: Final = 4
 _LONGEST: Final = 200
 _NUMBER: Final = re.compile(r"[0-9](?:[ .()/-]?[0-9]){3,}")
+_MARKED: Final = re.compile(r"[0-9@]")
+_AROUND: Final = ".,;:!?\"'()[]<>"
 _DIGITS: Final = "#"
 """Begins the entry of a number, which is compared by its digits alone."""
 
@@ -38,6 +43,21 @@ def numbers_in(text: str) -> list[str]:
 def digits_of(number: str) -> str:
     """A number with its digits alone, as a validator makes it."""
     return re.sub(r"[^0-9]", "", number)
+
+
+def telling_parts(text: str) -> list[str]:
+    """What of an answer in words is likely its value: "it is 4711-88, thanks".
+
+    Longer numbers, and what is written in one piece with a digit or an `@` in it.
+    """
+    scanned = text[:MAX_SCANNED]
+    numbers = numbers_in(scanned)
+    found = [spelling for one in numbers for spelling in (one, digits_of(one))]
+    # of a number in groups no group is a value of its own
+    rest = _NUMBER.sub(lambda number: "" if " " in number[0] else number[0], scanned)
+    found += [piece.strip(_AROUND) for piece in rest.split() if _MARKED.search(piece)]
+    telling = (part for part in found if part != text and is_telling(part))
+    return list(islice(dict.fromkeys(telling), MAX_PARTS))
 
 
 def remembered(texts: Iterable[str], salt: str, known: Sequence[str] = ()) -> list[str]:

@@ -133,9 +133,10 @@ class Taint:
         """The commit without sensitive values; what it wrote of them is known from here on."""
         self.texts, self._own = [], ""
         for said in commit.secrets:
-            if not isinstance(said, str) and self.shown.get(said[0]) != said[1]:
-                self.shown[said[0]] = said[1]
-                self.grown += 1
+            if not isinstance(said, str):
+                self._show(*said)
+            elif said in self.shown:  # in part so far
+                self._show(said, self.mark)
         self._note_words(commit)
         self._note_opening(commit)
         commit = self._wanted(commit)
@@ -154,8 +155,11 @@ class Taint:
         heard = any(key[0] == "input" and self.covers(key) for key in commit.reads)
         changes: dict[str, Any] = {}
         if told:
+            as_shown = set(self.shown.values())
             changes["ops"] = tuple(
-                Op(op.verb, op.key, veil(op.value, self.mark)) if op in told else op
+                Op(op.verb, op.key, veil(op.value, self.mark))
+                if op in told and op.value not in as_shown
+                else op
                 for op in commit.ops
             )
         if heard and commit.asked is not None and commit.asked.kind == "model":
@@ -338,8 +342,7 @@ class Taint:
             return stretch  # pyright: ignore[reportUnknownVariableType]
         text = str(stretch[0])  # pyright: ignore[reportUnknownArgumentType]
         if declared or text not in self.shown:
-            self.shown[text] = self.mark
-            self.grown += 1
+            self._show(text, self.mark)
             self._learn(text)
         return [self.shown[text], commit.seq]
 
@@ -356,10 +359,15 @@ class Taint:
         if foreign:
             self._learn(text)
         shown = veil(text, self.mark) if foreign else _QUOTED.sub(f'"{self.mark}"', text)
-        if shown != text and self.shown.get(text) != shown:
-            self.shown[text] = shown
-            self.grown += 1
+        if shown != text:
+            self._show(text, shown)
         return shown
+
+    def _show(self, text: str, as_shown: str) -> None:
+        """From here on a text is shown like this."""
+        if self.shown.get(text) != as_shown:
+            self.shown[text] = as_shown
+            self.grown += 1
 
     def _learn(self, value: Any, *, declared: bool = False) -> None:
         found = given(value) if declared else distinctive(value)
@@ -458,9 +466,7 @@ class Taint:
         assert answered is not None
         self._learn_at(said.tree, spots)
         hidden = said.shown(spots, self.mark)
-        if self.shown.get(said.text) != hidden:
-            self.shown[said.text] = hidden
-            self.grown += 1
+        self._show(said.text, hidden)
         ops: list[Op] = []
         for op in commit.ops:
             told = said.replaced(op.value, hidden)
