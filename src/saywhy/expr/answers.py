@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
+from saywhy.expr.brief import MAX_TEXT
 from saywhy.expr.outcome import FunctionAnswer
 from saywhy.expr.transfer import tree_json
 from saywhy.values import same
+
+TAGGED: Final = '{"tagged":'
+"""How answers begin that are not plain data."""
 
 
 def answers_json(answers: Sequence[FunctionAnswer]) -> str:
@@ -24,7 +28,12 @@ def answers_json(answers: Sequence[FunctionAnswer]) -> str:
         for answer in answers
     ]
     text = tree_json(rows).decode()
-    return f'{{"tagged":{text}}}' if '"$' in text else text
+    return f"{TAGGED}{text}}}" if '"$' in text else text
+
+
+def is_short(text: str) -> bool:
+    """Whether answers are as short and plain as what needs no time limit: see `brief`."""
+    return len(text) <= MAX_TEXT and text[:1] != TAGGED[0]
 
 
 def _changed(before: list[Any], after: list[Any]) -> list[list[Any]]:

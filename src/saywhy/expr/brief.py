@@ -2,8 +2,8 @@
 
 The engine looks at the clock at turns of loops and calls of functions, once in ten thousand of
 them. What has no loops, no functions and no regular expressions of its own, calls nothing but what
-is listed here, and is handed only short texts, never gets there: the limit would only be paid for.
-A list of what is allowed, so that what nobody thought of has the limit.
+is listed here and approved functions, and is handed only short texts, never gets there: the limit
+would only be paid for. A list of what is allowed, so that what nobody thought of has the limit.
 """
 
 from __future__ import annotations
@@ -106,7 +106,8 @@ def is_brief(source: str, root: Node) -> bool:
     """Whether no time limit is needed for `source` with its tree.
 
     Provided that the names in it stand for short texts and plain data, BigInts not among it: see
-    `MAX_TEXT`.
+    `MAX_TEXT`. And that names it calls are in `FUNCTIONS` or approved: those only hand out an
+    answer, which is short and plain as well, or end the round.
     """
     if len(source) > MAX_SOURCE:
         return False
@@ -133,7 +134,7 @@ def _is_allowed(node: Node) -> bool:
     if function is None or arguments is None or arguments.type != "arguments":
         return False  # a template text behind a name calls it
     if function.type == "identifier":
-        return spelling(function) in FUNCTIONS
+        return True  # approved or not is seen when it is compiled
     key = function.child_by_field_name("property")
     return function.type == "member_expression" and spelling(key) in METHODS
 

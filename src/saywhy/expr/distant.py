@@ -110,7 +110,7 @@ class DistantWorker(Worker):
         """Nothing lies ready here: all that a process is handed travels as text."""
         return passed(parameter, value, names)
 
-    def _is_brief(self, program: Program, shape: Sequence[str]) -> bool:
+    def _is_brief(self, program: Program, shape: Sequence[str], functions: Sequence[str]) -> bool:
         """A process keeps its limit: to be asked costs more."""
         return False
 

@@ -13,8 +13,8 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final
 
-from saywhy.expr.answers import answers_json
-from saywhy.expr.brief import MAX_TEXT
+from saywhy.expr.answers import answers_json, is_short
+from saywhy.expr.brief import FUNCTIONS, MAX_TEXT
 from saywhy.expr.changes import changes
 from saywhy.expr.direct import direct_of
 from saywhy.expr.failures import raised_from, syntax_raised, syntax_refused
@@ -138,7 +138,10 @@ class Worker:
         except Refused as refused:
             return refused.outcome
         if variant.has_leading:
-            arguments[:0] = _leading(program, variant, answers, now_ms, seed)
+            leading = _leading(program, variant, answers, now_ms, seed)
+            arguments[:0] = leading
+            # What is brief knows no clock and no languages: only answers are led in.
+            is_long = is_long or (variant.is_brief and not is_short(leading[0]))
         if (is_long or not variant.is_brief) is not self._sandbox.is_timed:
             self._sandbox.watch_time(not self._sandbox.is_timed)
         try:
@@ -215,7 +218,7 @@ class Worker:
             draft.written,
             bool(functions),
             program.clocked or program.speaks or bool(functions),
-            self._is_brief(program, shape),
+            self._is_brief(program, shape, functions),
             draft.inserted,
         )
         if len(program.variants) >= MAX_SHAPES:
@@ -223,12 +226,13 @@ class Worker:
         program.variants[key] = variant
         return variant
 
-    def _is_brief(self, program: Program, shape: Sequence[str]) -> bool:
-        """Whether the time limit can be left out, where the arguments are short."""
+    def _is_brief(self, program: Program, shape: Sequence[str], functions: Sequence[str]) -> bool:
+        """Whether the time limit can be left out, where arguments and answers are short."""
         return (
             program.reading.details.is_brief
             and not (program.speaks or program.clocked)
-            and not any(letter[0] in (FUNCTION, TAGGED_TEXT) for letter in shape)
+            and all(name in functions or name in FUNCTIONS for name in program.reading.calls)
+            and not any(letter[0] == TAGGED_TEXT for letter in shape)
         )
 
     # --------------------------------------------------------- other languages
