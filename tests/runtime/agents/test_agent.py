@@ -418,8 +418,14 @@ async def test_a_stream_that_fails() -> None:
     kinds: list[str] = []
     with pytest.raises(ModelError, match=r"^down"):
         async for event in Agent(Replies(ModelError("down"))).stream("hi"):
-            kinds.append(event.type)  # type: ignore[union-attr]
+            kinds.append(event.type)
     assert kinds == ["turn_start", "llm_start", "error"]
+
+
+async def test_all_that_a_stream_gives_has_a_type() -> None:
+    """Events, then the result, told apart by one field."""
+    kinds = [one.type async for one in Agent(Replies("hello")).stream("hi")]
+    assert kinds == ["turn_start", "llm_start", "llm_end", "turn_end", "result"]
 
 
 async def test_a_strict_follow_up_survives_a_checkpoint() -> None:

@@ -159,3 +159,38 @@ def test_the_chart_as_data() -> None:
     assert spec["name"] == "shop"
     assert {"seed", "context", "message-api", "call-llm", "sf-route"} <= spec["nodes"].keys()
     assert agent.to_flow_chart().chart is agent.chart
+
+
+async def test_what_depended_on_the_words_of_a_run() -> None:
+    """Calls, what they gave, and the answer, side by side or one after the other."""
+
+    def gone(arguments: dict[str, Any]) -> None:
+        raise ValueError("no such order")
+
+    for together in (1, 2):
+        model = Replies(calls(call("look_up", "c1"), call("find", "c2")), "denied")
+        tools = [LOOK_UP, define_tool("find", "Finds.", {}, gone)]
+        agent = Agent(model, tools=tools, tool_concurrency=together)
+        await agent.run("go")
+        changed = agent.trace.what_changed()
+        told = [one.sentence for one in changed.changes]
+        assert "look_up() was called" in told
+        assert "tool find failed: no such order" in told
+        assert any(one.startswith("tool look_up gave") and "denied" in one for one in told)
+        assert told[-1] == 'the reply said "denied"'
+        assert not any(one.startswith(("item", "index")) for one in told)
+        assert changed.exact
+
+
+async def test_the_words_of_a_run_that_rests_come_along() -> None:
+    """In another process it is known what was said, masked as in the one that heard it."""
+    question = calls(call("ask_human", "h1", question="Sure?"))
+    redact = Policy(secrets=("4711",))
+    agent = Agent(Replies(question), tools=[ask_human()], redact=redact)
+    await agent.run("delete 4711")
+    talk = agent.conversation(checkpoint=agent.checkpoint())
+    here, there = agent.trace.messages(), talk.trace.messages()
+    assert here == there
+    assert "4711" not in there[0].text
+    assert talk.trace.what_changed().to_json() == agent.trace.what_changed().to_json()
+    assert talk.trace.what_changed().changes

@@ -40,6 +40,12 @@ def test_the_chain_as_data(payment: Any) -> None:
         assert {link["effect"], link["cause"]} <= set(causes)
 
 
+def test_a_chain_is_printed_as_text(payment: Any) -> None:
+    """`print(trace.why())` shows what `text()` gives."""
+    chain = payment.trace.why()
+    assert str(chain) == chain.text()
+
+
 def test_every_cause_stands_in_the_chain_once(payment: Any) -> None:
     """A chain is a graph: what caused two things is one cause with two links."""
     chain = why(payment.trace)

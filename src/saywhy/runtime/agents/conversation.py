@@ -17,7 +17,14 @@ from saywhy.errors import CallerError, NothingPending, did_you_mean
 from saywhy.models.chat import Content
 from saywhy.runtime.agents.kept import Kept, from_json, to_json
 from saywhy.runtime.agents.result import AgentResult
-from saywhy.runtime.agents.run import AgentRun, Begin, Given, RunSettings, StreamSettings
+from saywhy.runtime.agents.run import (
+    AgentRun,
+    Begin,
+    Given,
+    RunSettings,
+    StreamSettings,
+    restored_trace,
+)
 from saywhy.trace.narrative.story import MOST_LINES, narrative
 from saywhy.trace.trace import Trace
 from saywhy.values import freeze, same, thaw
@@ -134,9 +141,8 @@ class Conversation:
     @property
     def trace(self) -> Trace:
         """The record of the last run, masked. Raises `CallerError` before the first run."""
-        paused = self._kept.paused
-        if self._last is None and paused is not None:  # restored: its record came along
-            return Trace(paused.commits, self.agent.built.charts)
+        if self._last is None and self.paused:  # restored: its record came along
+            return restored_trace(self.agent, self._kept)
         return self._ran().trace()
 
     def get_narrative(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from saywhy.agent.instructions.follow_up import ResolvedFollowUp
 from saywhy.values import FrozenDict
@@ -46,3 +46,8 @@ class AgentResult:
     """The decision scope at the end."""
     run_id: str = ""
     usage: Usage = Usage()
+
+    @property
+    def type(self) -> Literal["result"]:
+        """`result`, as the last thing that a stream gives; what comes before are events."""
+        return "result"

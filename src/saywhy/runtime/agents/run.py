@@ -318,6 +318,17 @@ class AgentRun:
         return self._last
 
 
+def restored_trace(agent: Runner[Any], kept: Kept) -> Trace:
+    """The record of a run that rests and came back from a checkpoint, with the words it began with,
+    masked."""
+    paused = kept.paused
+    assert paused is not None, "asked only of a conversation that rests"
+    secrets = [str(one) for one in kept.secrets.raw]
+    recorder = Recorder(agent.redact, secrets=secrets, sensitive=paused.sensitive.raw)
+    said = Message(1, "user", recorder.redactor.text(paused.message), kept.turn)
+    return Trace(paused.commits, agent.built.charts, [said])
+
+
 async def _ended(work: asyncio.Task[Any]) -> None:
     """Come back once `work` is over, however often somebody wants us to stop waiting."""
     while not work.done():

@@ -162,6 +162,9 @@ class Chain(msgspec.Struct):
 
         return explain(self, width)
 
+    def __str__(self) -> str:
+        return self.text()
+
     def first_text(self, most: int) -> str:
         """The likeliest causes, one a line: its name, what it is, what speaks for it."""
         lines = [self.target.sentence]

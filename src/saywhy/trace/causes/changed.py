@@ -15,9 +15,10 @@ from saywhy.chart.commit import Commit
 from saywhy.errors import CallerError
 from saywhy.messages import Message
 from saywhy.trace.causes import wording as causes
+from saywhy.trace.causes.handed_wording import gave
 from saywhy.trace.causes.origin import PLUMBING, data_reads, message_of
 from saywhy.trace.causes.own import own_of
-from saywhy.trace.causes.ref import decision_ref, step_ref
+from saywhy.trace.causes.ref import answer_ref, decision_ref, step_ref
 from saywhy.trace.index import touches
 from saywhy.trace.reply import reply_of
 from saywhy.trace.trace import Trace
@@ -26,6 +27,8 @@ from saywhy.values import Key, raw
 
 RUN: Final = frozenset({"turnNumber", "runId", "conversationId", "strictCalls"})
 """What a step hands to an agent's run besides its words."""
+WORDS: Final[Key] = ("args", "message")
+"""Where the user's words stand in a run of an agent that runs alone: no step takes them in."""
 ANSWERERS: Final = ("tool", "model", "function")
 """Who answers what is asked of it: what a user says next is another message."""
 MOST_STEPS: Final = 20_000
@@ -143,7 +146,7 @@ class _Slice:
         self.changes: list[Change] = []
         self.exact = True
         self._message = message
-        self._keys: dict[Key, None] = {("input", str(message)): None}
+        self._keys: dict[Key, None] = dict.fromkeys((("input", str(message)), WORDS))
         self._frames: set[int] = set()
         self._decided: set[tuple[int, str]] = set()
         self._commits: set[int] = set()
@@ -241,10 +244,14 @@ class _Slice:
         if asked is not None and asked.kind == "tool":
             ref = f"tool:{asked.name}"
             self._add("call", f"{call_text(asked.name, asked.args)} was called", ref, commit)
+        if own:
+            self._note_result(commit)
         for op in commit.ops if told else ():
             scope, *path = op.key
             if not path or str(path[0]) in own or _is_bookkeeping(commit, str(scope), str(path[0])):
                 continue
+            if own and commit.kind == "each":
+                continue  # the calls of one reply, dealt out
             name = name_of(op.key)
             if commit.answered is not None and commit.kind.startswith("carried:"):
                 sentence = f"tool {commit.answered.name} gave {brief(op.value)}"
@@ -254,6 +261,15 @@ class _Slice:
                 sentence = f"{name} = {brief(op.value)}, by {step}"
             ref = f"variable:{name}"
             self._add("value", sentence, ref, commit, name=name, value=op.value)
+
+    def _note_result(self, commit: Commit) -> None:
+        """What a tool gave to a loop that keeps it in its messages alone."""
+        answered = commit.answered
+        if answered is None or answered.kind != "tool":
+            return
+        sentence = f"tool {answered.name} {gave(answered)}"
+        ref, value = answer_ref(commit), answered.value
+        self._add("value", sentence, ref, commit, name=answered.name, value=value)
 
     def _add(self, kind: ChangeKind, sentence: str, ref: str, commit: Commit, **more: Any) -> None:
         change = Change(kind, sentence, ref, commit.seq, commit.turn, **more)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from saywhy.chart.commit import Commit
+from saywhy.chart.commit import Answered, Commit
 from saywhy.trace.causes.chain import Cause, Root
 from saywhy.trace.causes.decided import word_of
 from saywhy.trace.causes.request import Line, Piece, Request
@@ -169,11 +169,7 @@ def result(
     answered = taken.answered if taken is not None else None
     root: Root = "" if of_flow else "tool"
     if answered is not None and not of_flow:
-        value = raw(answered.value)
-        if isinstance(value, dict) and set(value) == {"content"}:
-            value = value["content"]
-        gave = f"failed: {answered.error}" if answered.error else f"gave {brief(value)}"
-        sentence = f"tool {call_text(name, args)}{word_of(trace, taken)} {gave}"  # type: ignore[arg-type]
+        sentence = f"tool {call_text(name, args)}{word_of(trace, taken)} {gave(answered)}"  # type: ignore[arg-type]
     else:
         sentence = f"tool {call_text(name, args)} gave {quoted(str(content), LONGEST)}"
     kept = answered.value if answered is not None and not of_flow else content
@@ -182,6 +178,15 @@ def result(
     cause.ref, *also = dict.fromkeys(f"tool_result:{number}" for number in numbers)
     cause.also = (*also, f"tool:{name}")
     return cause
+
+
+def gave(answered: Answered) -> str:
+    """What a call came to: `gave {"status": "late"}`, `failed: no such order`."""
+    if answered.error:
+        return f"failed: {answered.error}"
+    value = raw(answered.value)
+    bare = isinstance(value, dict) and set(value) == {"content"}
+    return f"gave {brief(value['content'] if bare else value)}"
 
 
 def said_before(line: Line, model: Commit | None) -> Cause:
