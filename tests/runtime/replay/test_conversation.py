@@ -265,3 +265,16 @@ async def test_flows_are_those_of_then() -> None:
     assert found.same, found.text()
     assert changed.difference is not None
     assert changed.difference.turn == 1
+
+
+async def test_replies_that_differ_show_nothing_that_a_record_masks() -> None:
+    """What was made sensitive in an earlier turn is still so in a later one that runs again."""
+    steps = (ask("amount", "How much?"), {**put("twice", "Number(amount) * 2"), "pii": True})
+    flow = flow_of(*steps, ask("more", "More?"), say("tell", "{{more}} {{twice}}."))
+    other = flow_of(*steps, ask("more", "More?"), say("tell", "{{more}} {{twice}}!"))
+    engine = engine_of(Outside(), [flow])
+    session = await talk(engine, "Pay", "80", "yes")
+    found = await engine.replay(session, flows=[other])
+    assert found.difference is not None
+    assert found.difference.replies == ("yes [REDACTED].", "yes [REDACTED]!")
+    assert "160" not in f"{found.to_json()} {found.text()}"

@@ -238,6 +238,49 @@ async def test_the_reply_of_a_masked_turn_is_the_one_on_record() -> None:
     assert "another reply" not in found.text()
 
 
+HIDDEN = flow_of(
+    ask("payee", "To whom?"),
+    ask("amount", "How much?"),
+    {**put("twice", "Number(amount) * 2"), "pii": True},
+    {**say("tell", "You are {{payee}}"), "pii": True},
+    ask("more", "Twice is {{twice}}. More?"),
+    say("end", "{{more}} {{twice}}"),
+)
+
+
+@pytest.mark.parametrize(
+    ("without", "turn"), [("message:3", 3), ("message:5", 3), ("message:7", 4)]
+)
+async def test_what_a_record_masks_is_masked(without: str, turn: int) -> None:
+    """Also where it is short, and was found to be sensitive in an earlier turn."""
+    engine = engine_of(Outside(), [HIDDEN])
+    session = await talk(engine, "Pay", "Bob", "80", "yes", "more")
+    found = await engine.counterfactual(session, without, turn=turn)
+    told = f"{found.to_json()} {found.text()}"
+    assert found.changed
+    assert "160" not in told
+    assert "You are" not in told
+
+
+async def test_a_reply_that_differs_in_what_is_masked() -> None:
+    """Is another one, although it looks the same; neither is shown."""
+    short = flow_of(
+        ask("payee", "To whom?"),
+        {**put("name", "payee + cargo.more"), "pii": True},
+        ask("end", "Dear {{name}}"),
+    )
+    engine = engine_of(Outside(), [short])
+    session = engine.init_session("ann", "c1")
+    session.cargo["more"] = "77"
+    for words in ("Pay", "Bob"):
+        session = await engine.update_activity(words, session)
+    found = await engine.counterfactual(session, "host:cargo.more", turn=2)
+    assert found.reply == found.reply_without == "Dear [REDACTED]"
+    assert found.changed
+    assert "differs  in what is masked" in found.text()
+    assert found.to_json()["hidden"]
+
+
 def test_a_mask_is_to_blame_for_what_fails_on_it() -> None:
     """And not the error that the step raised, which says nothing of the turn as it was."""
     gap = Gap(2, 4, "message:3", "masked")

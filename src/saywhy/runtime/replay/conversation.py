@@ -238,7 +238,7 @@ def _compared(
     """How many steps are the same, and the first that is not."""
     now = run.recorder.kept
     causes = Causes(begun.trace.charts, begun.world.charts, changed)
-    replies = (turn.reply, run.session.response)
+    replies = (turn.reply, run.reply)
     for place in range(max(len(turn.commits), len(now))):
         one = turn.commits[place] if place < len(turn.commits) else None
         other = now[place] if place < len(now) else None

@@ -111,7 +111,7 @@ class WhatIf:
 
     def _left_out(self, turn: RecordedTurn, was: ReplayRun) -> Difference:
         seq = turn.commits[0].seq if turn.commits else 0
-        replies = (was.session.response, None)
+        replies = (was.reply, None)
         said = turn.entry.text if turn.entry is not None else ""
         return Difference(
             turn.number, seq, "turn", said, LEFT_OUT, "", "answer", "nobody said it", replies
@@ -120,7 +120,7 @@ class WhatIf:
     def _first(self, was: ReplayRun, run: ReplayRun) -> Difference | None:
         """The first step of a turn that is another one."""
         one, other = was.recorder.kept, run.recorder.kept
-        replies = (was.session.response, run.session.response)
+        replies = (was.reply, run.reply)
         for place in range(max(len(one), len(other))):
             left: Commit | None = one[place] if place < len(one) else None
             right: Commit | None = other[place] if place < len(other) else None
@@ -150,9 +150,19 @@ class WhatIf:
             tuple(dict.fromkeys(changed.assumed)),
             tuple(dict.fromkeys(changed.would_call)),
             changed.asked,
-            "" if run is None or run.error is None else told_error(run.error, gaps),
+            ""
+            if run is None or run.error is None
+            else run.recorder.redactor.text(told_error(run.error, gaps)),
             tuple(dict.fromkeys(gaps)),
+            hidden=_differs_hidden(was, run),
         )
+
+
+def _differs_hidden(was: ReplayRun | None, run: ReplayRun | None) -> bool:
+    """Whether two replies that look the same once they are masked are not."""
+    if was is None or run is None or run.stopped is not None:
+        return False
+    return was.reply == run.reply and was.session.response != run.session.response
 
 
 def told_error(error: Exception, gaps: Sequence[Gap]) -> str:
@@ -165,10 +175,7 @@ def told_error(error: Exception, gaps: Sequence[Gap]) -> str:
 
 def _reply(run: ReplayRun | None) -> str | None:
     """What a turn answers, as it may be shown."""
-    if run is None or run.stopped is not None:
-        return None
-    response = run.session.response
-    return response if response is None else run.recorder.redactor.text(response)
+    return None if run is None or run.stopped is not None else run.reply
 
 
 __all__ = ["WhatIf"]

@@ -24,6 +24,7 @@ from saywhy.runtime.replay.inert import NotOnRecord
 from saywhy.runtime.replay.masked import MaskedReads
 from saywhy.runtime.replay.request import Request
 from saywhy.runtime.replay.tape import Tape, answer_of
+from saywhy.runtime.remembered import remember
 from saywhy.runtime.retold import with_conversation
 from saywhy.runtime.session import Session
 from saywhy.runtime.turn import TurnRun
@@ -81,8 +82,9 @@ class ReplayRecorder(Recorder):
     """Keeps what is recorded, and looks at each step as it was before anything is masked."""
 
     def __init__(self, policy: Policy, session: Session, see: Callable[[Commit], None]) -> None:
-        super().__init__(policy, secrets=session.secrets)
+        super().__init__(policy, secrets=session.secrets, sensitive=session.sensitive)
         self._see = see
+        remember(self.redactor, session)
 
     def keep(self, commit: Commit) -> None:
         """Keep one commit."""
@@ -187,6 +189,14 @@ class ReplayRun(TurnRun):
     def turn(self) -> int:
         """The turn being run."""
         return self.flow.state.turn
+
+    @property
+    def reply(self) -> str | None:
+        """What it says, as it may be shown: what each step said is masked by itself."""
+        session = self.session
+        said = session.message(session.reply_message) if session.reply_message else None
+        text = session.response if said is None else said.text
+        return text if text is None else self.recorder.redactor.text(text)
 
     def request(self, need: Need, frame: Frame) -> Request:
         """What a model would be asked."""

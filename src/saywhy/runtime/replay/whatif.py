@@ -38,13 +38,15 @@ class Counterfactual(msgspec.Struct, frozen=True):
     """What the turn fails with."""
     not_replayable: tuple[Gap, ...] = ()
     """What was needed and is masked, cut or missing."""
+    hidden: bool = False
+    """Whether the two replies differ only in what is masked."""
 
     @property
     def changed(self) -> bool | None:
         """Whether the reply is another one; None where it cannot be told: something masked was
         needed, or the turn stopped at a call whose answer nobody has."""
         is_open = self.not_replayable or self.would_call
-        return None if is_open else self.reply != self.reply_without
+        return None if is_open else self.hidden or self.reply != self.reply_without
 
     @property
     def certain(self) -> bool:
@@ -64,7 +66,8 @@ class Counterfactual(msgspec.Struct, frozen=True):
         elif self.changed:
             lines += [f"  reply    {shown(self.reply)}", f"  without  {shown(self.reply_without)}"]
             was, now = self.stretches
-            lines.append(f"  differs  {shown(was)} → {shown(now)}")
+            hidden = "in what is masked" if self.hidden else f"{shown(was)} → {shown(now)}"
+            lines.append(f"  differs  {hidden}")
         if self.difference is not None:
             lines += [f"  {line}" for line in self.difference.lines()[:3]]
         if self.error:
@@ -103,6 +106,7 @@ class Counterfactual(msgspec.Struct, frozen=True):
             "reply": self.reply,
             "replyWithout": self.reply_without,
             "differs": {"recorded": was, "without": now} if self.changed else None,
+            "hidden": self.hidden,
             "difference": self.difference.to_json() if self.difference else None,
             "assumed": list(self.assumed),
             "wouldCall": list(self.would_call),
