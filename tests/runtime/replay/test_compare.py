@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from saywhy.chart.commit import Asked, Commit, Op
 from saywhy.chart.model import Charts
 from saywhy.flows.compile import compile_flow
 from saywhy.flows.load import load_definitions
 from saywhy.runtime.replay.compare import Comparison, Differs
+from saywhy.trace.masking.redact import MARK
 from saywhy.trace.record import decode, encode
 from tests.runtime.replay.conftest import ask, flow_of, say
 
@@ -42,6 +47,26 @@ def test_masked_places_are_passed_over_and_counted() -> None:
     assert comparison.first(masked, clear) is None
     assert comparison.passed_over == 1
     assert comparison.first(clear, masked) is not None
+
+
+@pytest.mark.parametrize(
+    ("recorded", "now", "same"),
+    [
+        (f"Dear {MARK}, hello", "Dear Bob, hello", True),
+        (f"Dear {MARK}, hello", f"Dear {MARK}, hello", True),
+        (f"Dear {MARK}, hello", f"{MARK}, hello", True),
+        (f"Dear {MARK} and {MARK}!", "Dear Bob and Ann!", True),
+        (f"Dear {MARK}, hello", "Dear Bob, goodbye", False),
+        (f"Dear {MARK} and {MARK}!", "Dear Bob!", False),
+        (f"aa{MARK}aa", "aaa", False),
+        (f"Dear {MARK}", 7, True),
+        (MARK, "Bob", True),
+    ],
+)
+def test_what_stands_beside_a_mark_is_compared(recorded: str, now: Any, same: bool) -> None:
+    """In its place anything may stand."""
+    was, then = (commit(ops=(Op("set", ("s", "x"), value),)) for value in (recorded, now))
+    assert (first(was, then) is None) == same
 
 
 def test_a_fact_that_older_records_do_not_have_is_no_difference() -> None:

@@ -1,9 +1,10 @@
 """Whether a step run again is the step on record: the first field in which they differ.
 
-Compared is everything a commit holds. Left out are marks of masking and cutting, wherever they
-stand in the record, and the tag that says that texts were stored elsewhere; the time of a step is
-taken from the record, so it cannot differ. On other flows the versions of charts are left out, and
-a step that stands elsewhere in its file counts as the same where it says the same.
+Compared is everything a commit holds. In place of a mark anything may stand; what stands beside it
+is compared. Left out are what was cut, wherever it stands in the record, and the tag that says that
+texts were stored elsewhere; the time of a step is taken from the record, so it cannot differ. On
+other flows the versions of charts are left out, and a step that stands elsewhere in its file counts
+as the same where it says the same.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class Comparison:
     def _in(self, one: Any, other: Any, path: str) -> Differs | None:
         if one == other:
             return None
-        if isinstance(one, str) and (MARK in one or CUT in one):
+        if isinstance(one, str) and (CUT in one or (MARK in one and _fits(one, other))):
             self.passed_over += 1
             return None
         if isinstance(one, dict) and isinstance(other, dict):
@@ -105,6 +106,27 @@ class Comparison:
 
     def _first_of(self, found: Iterator[Differs | None]) -> Differs | None:
         return next((one for one in found if one is not None), None)
+
+
+def _fits(one: str, other: Any) -> bool:
+    """Whether two texts may be one: where either has a mark anything may stand in the other."""
+    if one == MARK or not isinstance(other, str):
+        return True
+    return _is_of_form(other, one) or _is_of_form(one, other)
+
+
+def _is_of_form(text: str, masked: str) -> bool:
+    """Whether a text is a masked one with something in place of each mark."""
+    first, *between = masked.split(MARK)
+    if not between or not text.startswith(first):
+        return False
+    at, last = len(first), between.pop()
+    for part in between:
+        found = text.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return len(text) - len(last) >= at and text.endswith(last)
 
 
 def _forget_later(one: dict[str, Any], other: dict[str, Any]) -> None:

@@ -19,12 +19,12 @@ from saywhy.errors import FlowExecutionError
 from saywhy.flows.prompts import prompt_of
 from saywhy.models.provider import question
 from saywhy.runtime.machinery import Machinery, NoJournal
+from saywhy.runtime.remembered import remember
 from saywhy.runtime.replay.entries import RecordedTurn
 from saywhy.runtime.replay.inert import NotOnRecord
 from saywhy.runtime.replay.masked import MaskedReads
 from saywhy.runtime.replay.request import Request
 from saywhy.runtime.replay.tape import Tape, answer_of
-from saywhy.runtime.remembered import remember
 from saywhy.runtime.retold import with_conversation
 from saywhy.runtime.session import Session
 from saywhy.runtime.turn import TurnRun
