@@ -85,6 +85,23 @@ def test_errors(run: Runner, source: str, kind: str, message: str) -> None:
     assert (raised.kind, raised.message, raised.phase) == (kind, message, "run")
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        *("'abc'.includes(S)", "'abc'.lastIndexOf(S)", "'abc'.match(S)", "'abc'.search(S)"),
+        *("'abc'.replaceAll(S, 'x')", "'abc'.split(S)", "'abc'.localeCompare(S)"),
+        *("''.padEnd.call(S, 30)", "''.repeat.call(S, 2)", "''.normalize.call(S)"),
+        *("''.toLocaleUpperCase.call(S)", "/a/.test(S)", "new RegExp(S)", "[S, 'a'].sort()"),
+        *("String.raw`${S}`", "String.raw({raw: [S]})", "Date.parse(S)", "`${S}`", "'' + S"),
+        "new Intl.Collator().compare(S, 'a')",
+    ],
+)
+def test_a_symbol_is_no_text(run: Runner, source: str) -> None:
+    """Also where a method has bounds of ours; `String` alone tells its name."""
+    assert run.raised(f"(S => {source})(Symbol.iterator)").kind == "TypeError"
+    assert run.value("String(Symbol('s'))") == "Symbol(s)"
+
+
 def test_syntax_errors_are_told_before_anything_runs(run: Runner) -> None:
     """A text that is no expression raises in phase `parse`, with a place and a hint."""
     raised = run.raised("a; b")

@@ -9,7 +9,6 @@
   const { ownKeys } = Reflect;
   const { isArray } = Array;
   const isView = ArrayBuffer.isView;
-  const String0 = String;
   const RegExp0 = RegExp;
   const BigInt0 = BigInt;
   const RangeError0 = RangeError;
@@ -201,7 +200,8 @@
       check(parts);
       let whole = "";
       for (let i = 0; i < parts.length; i++) {
-        whole += (i > 0 && i - 1 < values.length ? String0(values[i - 1]) : "") + String0(parts[i]);
+        if (i > 0 && i - 1 < values.length) whole += `${values[i - 1]}`;
+        whole += `${parts[i]}`;
       }
       return whole;
     },
@@ -230,8 +230,8 @@
           if (subject === undefined || subject === null || part instanceof RegExp0) {
             return apply(native, subject, arguments);
           }
-          subject = String0(subject);
-          if (part !== undefined || !splits[name]) part = String0(part);
+          subject = `${subject}`;
+          if (part !== undefined || !splits[name]) part = `${part}`;
         }
         if (part !== undefined) search(subject, part);
         return arguments.length > 1 ? native.call(subject, part, other) : native.call(subject, part);
@@ -281,7 +281,7 @@
     replace(S, name, {
       [name](...args) {
         if (this === undefined || this === null) return apply(native, this, args);
-        const subject = typeof this === "string" ? this : String0(this);
+        const subject = typeof this === "string" ? this : `${this}`;
         const length = lengthOfResult(subject, +args[0]);
         if (length > maxText && length < Infinity) {
           throw new RangeError0(`a text of ${length} characters is too long for ${name}`);
@@ -300,7 +300,7 @@
   replace(S, "normalize", {
     normalize(form) {
       if (this === undefined || this === null) return s.normalize.call(this, form);
-      const subject = String0(this);
+      const subject = `${this}`;
       if (subject.length <= 4096) return arguments.length ? s.normalize.call(subject, form) : s.normalize.call(subject);
       let whole = "";
       for (const piece of subject.match(/[\x00-\x7f]*[^\x00-\x7f]*/g)) {
@@ -422,7 +422,7 @@
   function careful(pattern) {
     defineProperty(pattern, "exec", {
       value: function exec(subject) {
-        const text = String0(subject);
+        const text = `${subject}`;
         if (text.length > MAX_SUBJECT) {
           throw new RangeError0(
             `a text of ${text.length} characters is too long for a pattern with back references`);
@@ -434,7 +434,7 @@
   }
 
   function patternText(pattern) {
-    const text = String0(pattern);
+    const text = `${pattern}`;
     if (text.length > MAX_PATTERN) {
       throw new RangeError0(`a pattern of ${text.length} characters is too long`);
     }

@@ -117,7 +117,7 @@
     defineProperty(Clocked, name, own);
   }
   replace(Clocked, "now", { now: () => moment() }.now);
-  replace(Clocked, "parse", { parse: (text) => parse(String0(text)) }.parse);
+  replace(Clocked, "parse", { parse: (text) => parse(`${text}`) }.parse);
   setPrototypeOf(Clocked, getPrototypeOf(Date0));
   replace(D, "constructor", Clocked);
   replace(globalThis, "Date", Clocked);

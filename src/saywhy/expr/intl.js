@@ -360,7 +360,7 @@
   replace(String0.prototype, "localeCompare", {
     localeCompare(that, locales, options) {
       if (this === undefined || this === null) throw new TypeError0("localeCompare of nothing");
-      return order(locales, options).compare(String0(this), String0(that));
+      return order(locales, options).compare(`${this}`, `${that}`);
     },
   }.localeCompare);
 
@@ -368,8 +368,10 @@
     const native = String0.prototype[name];
     replace(String0.prototype, name, {
       [name](locales) {
+        if (this === undefined || this === null) throw new TypeError0(`${name} of nothing`);
+        const text = `${this}`;
         const own = languages.cased(name === "toLocaleUpperCase", locales);
-        return own === undefined ? apply(native, this, []) : own(String0(this));
+        return own === undefined ? apply(native, text, []) : own(text);
       },
     }[name]);
   }
@@ -417,7 +419,7 @@
   class Collator {
     constructor(locales, options) {
       const made = order(locales, options);
-      this.compare = (one, other) => made.compare(String0(one), String0(other));
+      this.compare = (one, other) => made.compare(`${one}`, `${other}`);
       completed(this, made, "Collator", locales, options, {});
     }
   }

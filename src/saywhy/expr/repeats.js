@@ -8,7 +8,6 @@
   const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, setPrototypeOf } = Object;
   const { ownKeys } = Reflect;
   const { isArray } = Array;
-  const String0 = String;
   const RangeError0 = RangeError;
 
   // Characters that may be compared before the clock is looked at: some milliseconds.
@@ -115,8 +114,8 @@
   }
 
   function byText(one, other) {
-    const left = String0(one);
-    const right = String0(other);
+    const left = `${one}`;
+    const right = `${other}`;
     spend(left.length < right.length ? left.length : right.length);
     return left < right ? -1 : left > right ? 1 : 0;
   }
