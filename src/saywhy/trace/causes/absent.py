@@ -20,6 +20,7 @@ from saywhy.trace.causes.graph import Effect
 from saywhy.trace.causes.handed import is_chat
 from saywhy.trace.causes.request import Request, request_of
 from saywhy.trace.causes.twins import twins_of
+from saywhy.trace.causes.wanted import called_in
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import OWN, ROUTING
 
@@ -64,10 +65,7 @@ def _was_called(trace: Trace, name: str, turn: int | None) -> bool:
     """Whether the tool was called all the same, in that turn or in one of the newest."""
     for number in [turn] if turn is not None else list(reversed(trace.turns))[:MOST_TURNS]:
         for commit in trace.turn(number).commits:
-            if commit.asked is not None and (commit.asked.kind, commit.asked.name) == (
-                "tool",
-                name,
-            ):
+            if called_in(trace, commit, name):
                 return True
     return False
 

@@ -15,6 +15,7 @@ from saywhy.chart.commit import Commit
 from saywhy.errors import CallerError
 from saywhy.messages import Message
 from saywhy.trace.causes import wording as causes
+from saywhy.trace.causes.carried import RUN as RUN_FLOW
 from saywhy.trace.causes.handed_wording import gave
 from saywhy.trace.causes.origin import PLUMBING, data_reads, message_of
 from saywhy.trace.causes.own import own_of
@@ -233,6 +234,9 @@ class _Slice:
                 name = str(commit.facts["target"])
                 self._add("flow", f"{name} was started", f"flow:{name}", commit)
             return
+        if commit.kind == RUN_FLOW and "target" in commit.facts:
+            name = str(commit.facts["target"])
+            self._add("flow", causes.start_text(trace, commit, name), f"flow:{name}", commit)
         own = own_of(trace, commit)
         node = trace.node_of(commit)
         step = step_of_flow(commit, node)

@@ -74,5 +74,8 @@ def word_of(trace: Trace, commit: Commit) -> str:
 def arguments_in(kind: str, args: Any) -> Any:
     """The arguments of the call that a need is about."""
     if kind in ("settle", "approval"):
-        return args.get("args") if isinstance(args, Mapping) else None
+        given = args if isinstance(args, Mapping) else {}
+        return given.get(
+            "args", given.get("arguments")
+        )  # the latter where no engine holds an agent
     return args

@@ -21,6 +21,7 @@ from saywhy.trace.causes.intents import FILLED
 from saywhy.trace.causes.origin import data_reads, named
 from saywhy.trace.causes.ref import step_ref
 from saywhy.trace.causes.targets import Argument, Decided, Failure, Missing
+from saywhy.trace.causes.wanted import wanted_in
 from saywhy.trace.reply import reply_of
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import OWN, brief, call_text, step_of_flow
@@ -46,10 +47,7 @@ def newest_first(trace: Trace, turn: int | None = None) -> Iterator[Commit]:
 def argument(search: Search, target: Argument) -> None:
     """An argument of the newest call of a tool. Raises `CallerError` where there is none."""
     trace = search.trace
-    asked = _call_of(trace, target)
-    need = asked.asked
-    assert need is not None, "only steps that ask are found"
-    args: Any = raw(arguments_in(need.kind, need.args))
+    asked, args, of_model = _call_of(trace, target)
     first = target.name.partition(".")[0].partition("[")[0]
     if first and (not isinstance(args, dict) or first not in args):
         names = list(args) if isinstance(args, dict) else []
@@ -60,11 +58,16 @@ def argument(search: Search, target: Argument) -> None:
         value = args.get(first) if first else args
         what = f"{target.tool}.{first} = {brief(value)}" if first else call_text(target.tool, args)
         by = "" if asked.flow in OWN else f", asked by {step_of_flow(asked, trace.node_of(asked))}"
+        if of_model:
+            by = f", wanted by the model of {asked.flow}"
         cause = Cause(0, "target", f"{what}{by} (turn {asked.turn})", value=value)
         cause.commit, cause.turn, cause.ref = asked.seq, asked.turn, step_ref(trace, asked)
         return cause
 
     def follow(cause: int) -> None:
+        if of_model:
+            search.answer(cause, asked, "asked")
+            return
         filled = [str(each) for each in asked.facts.get(FILLED) or ()]
         by_model = asked.answered is not None and asked.answered.kind == "model"
         if by_model and (not first or first in filled):
@@ -82,17 +85,24 @@ def argument(search: Search, target: Argument) -> None:
     search.add(None, "argument", make, follow)
 
 
-def _call_of(trace: Trace, target: Argument) -> Commit:
-    called: list[str] = []
+def _call_of(trace: Trace, target: Argument) -> tuple[Commit, Any, bool]:
+    """The step that asked for the newest call, its arguments, and whether that was a model itself.
+
+    It was where a flow or another agent carried the call out, or where it was refused.
+    """
+    called: dict[str, None] = {}
     for commit in newest_first(trace, target.turn):
         need = commit.asked
-        if need is None or need.kind not in ASKING:
-            continue
-        if need.name == target.tool:
-            return commit
-        called.append(need.name)
+        if need is not None and need.kind in ASKING:
+            if need.name == target.tool:
+                return commit, raw(arguments_in(need.kind, need.args)), False
+            called[need.name] = None
+        for call in reversed(wanted_in(commit)):
+            if call.name == target.tool:
+                return commit, call.arguments, True
+            called[call.name] = None
     where = "recorded" if target.turn is None else f"recorded in turn {target.turn}"
-    known = list(dict.fromkeys(called))
+    known = list(called)
     hint = did_you_mean(target.tool, known) or (f"called were {', '.join(known)}" if known else "")
     raise CallerError(f"no call of {target.tool} is {where}", hint=hint)
 

@@ -7,6 +7,7 @@ the newest one in which the thing was considered. What caused those values is an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
@@ -15,6 +16,7 @@ from saywhy.chart.commit import Commit, Condition
 from saywhy.errors import CallerError, did_you_mean
 from saywhy.trace.causes import intents
 from saywhy.trace.causes import wording as causes
+from saywhy.trace.causes.decided import decided_in, decision_text, is_refusal
 from saywhy.trace.causes.found import newest_first
 from saywhy.trace.causes.handed import is_chat
 from saywhy.trace.causes.handed_wording import chat_text, verdict_text
@@ -22,6 +24,7 @@ from saywhy.trace.causes.ref import answer_ref, decision_ref, step_path, step_re
 from saywhy.trace.causes.refusals import refusal_text, refusals
 from saywhy.trace.causes.request import request_of
 from saywhy.trace.causes.twins import twins_of
+from saywhy.trace.causes.wanted import asks_for, fate_of, wanted_in
 from saywhy.trace.causes.why import Missing, why
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import OWN, chosen_text, name_of, pairs, source_text, step_of_flow
@@ -125,7 +128,13 @@ def _tested(one: Condition) -> str:
 
 
 def _flow(trace: Trace, name: str, turn: int | None, flows: Sequence[str]) -> Iterator[Considered]:
-    """Why the words did not start a flow, and why the steps that call it did not run."""
+    """Why the words did not start a flow, and whether something else did."""
+    opener = _opener(trace, name, turn)
+    if opener is not None:
+        sentence = f"{causes.start_text(trace, opener, name)} in turn {opener.turn}"
+        ref = step_ref(trace, opener)
+        yield Considered(sentence, ref, opener.seq, opener.turn, happened=True)
+        return
     try:
         told = intents.why_not(trace, name, turn, flows)
     except CallerError as error:
@@ -137,6 +146,14 @@ def _flow(trace: Trace, name: str, turn: int | None, flows: Sequence[str]) -> It
     number = trace.newest_turn if turn is None else turn
     started = told.startswith(f"{name} was started")
     yield Considered(told, "routing:intent", turn=number, happened=started)
+
+
+def _opener(trace: Trace, name: str, turn: int | None) -> Commit | None:
+    """The step, not one of routing, that started a flow in a turn, or in the newest one."""
+    for commit in newest_first(trace, trace.newest_turn if turn is None else turn):
+        if commit.facts.get("target") == name and commit.flow not in OWN:
+            return commit
+    return None
 
 
 # ------------------------------------------------------------------ branches and rules
@@ -286,6 +303,7 @@ def _tools(trace: Trace) -> list[str]:
     for commit in newest_first(trace):
         if commit.asked is not None and commit.asked.kind == "tool":
             known[commit.asked.name] = None
+        known |= dict.fromkeys(one.name for one in wanted_in(commit))
         asked = causes.asked_of(trace, commit) if is_chat(commit) else None
         for one in request_of(trace, asked).tools if asked is not None else ():
             known[str(one.get("name"))] = None
@@ -301,29 +319,69 @@ def _tool(trace: Trace, name: str, turn: int | None) -> Iterator[Considered]:
     if name not in tools:
         hint = did_you_mean(name, tools) or (f"known are {', '.join(tools[:8])}" if tools else "")
         raise CallerError(f'this record knows no tool "{name}"', hint=hint)
-    called = 0
+    calls = list(_calls(trace, name, turn))
+    yield from calls
+    told = {one.turn for one in calls}
+    offers = {one.sentence: one for one in _not_wanted(trace, name, turn) if one.turn not in told}
+    yield from offers.values()
+    if not calls and not offers:
+        yield from _not_reached(trace, name, turn)
+
+
+def _calls(trace: Trace, name: str, turn: int | None) -> Iterator[Considered]:
+    """The newest call of a tool, and before it those that were wanted and not made."""
     for commit in newest_first(trace, turn):
-        asked = commit.asked
-        if asked is not None and asked.kind == "tool" and asked.name == name:
-            called = commit.turn
-            sentence = f"{name} was called in turn {commit.turn}"
-            ref = step_ref(trace, commit)
-            yield Considered(sentence, ref, commit.seq, commit.turn, happened=True)
-            break
-    offers = [
-        *{
-            one.sentence: one
-            for one in _not_wanted(trace, name, turn)
-            if not called or one.turn != called
-        }.values()
-    ]
-    yield from offers
-    if called or offers:
-        return
-    chain = why(trace, Missing(name, turn), deepest=3)
-    for cause in chain.causes[1:]:
-        if cause.kind in ("missing", "decision"):
-            yield Considered(cause.sentence, cause.ref, cause.commit, cause.turn)
+        found = _call(trace, commit, name)
+        if found is not None:
+            yield found
+        if found is not None and found.happened:
+            return
+
+
+def _call(trace: Trace, commit: Commit, name: str) -> Considered | None:
+    """A call that a step made or waits to make, or that a model wanted; None for other steps."""
+    turn, ref = commit.turn, step_ref(trace, commit)
+    if asks_for(trace, commit, name):
+        return Considered(f"{name} was called in turn {turn}", ref, commit.seq, turn, happened=True)
+    asked = commit.asked
+    if commit.kind == "CALL-TOOL" and asked is not None and asked.kind == "approval":
+        why = _not_approved(trace, commit) if asked.name == name else ""
+        return Considered(f"{name} was not called: {why}", ref, commit.seq, turn) if why else None
+    call = next((one for one in wanted_in(commit) if one.name == name), None)
+    if call is None:
+        return None
+    fate = fate_of(trace, call)
+    ran = f": the flow {fate.flow} ran" if fate.flow else ""
+    if fate.made:
+        over = "" if fate.over else ", and that is not over"
+        sentence = f"{name} was called in turn {turn}{ran}{over}"
+    else:
+        why = fate.told or "its run ended before that"
+        sentence = f"the model wanted {name} in turn {turn}, but it was not called: {why}"
+    return Considered(sentence, answer_ref(commit), commit.seq, turn, happened=fate.made)
+
+
+def _not_approved(trace: Trace, asked: Commit) -> str:
+    """Why a call that somebody has to approve was not made; empty where it was."""
+    after = trace.next_of(asked)
+    if after is None:
+        return f"it waits to be approved since turn {asked.turn}"
+    decided = decided_in(after)
+    return decision_text(decided) if decided is not None and is_refusal(after) else ""
+
+
+def _not_reached(trace: Trace, name: str, turn: int | None) -> Iterator[Considered]:
+    """Why the steps that call a tool did not run."""
+    found = False
+    with suppress(CallerError):
+        for cause in why(trace, Missing(name, turn), deepest=3).causes[1:]:
+            if cause.kind in ("missing", "decision"):
+                found = True
+                yield Considered(cause.sentence, cause.ref, cause.commit, cause.turn)
+    if not found:
+        where = "lately" if turn is None else f"in turn {turn}"
+        what = f"{name} was not called {where}: no step that calls it ran, and no model was asked"
+        yield Considered(what, f"tool:{name}", turn=turn or 0)
 
 
 def _not_wanted(trace: Trace, name: str, turn: int | None) -> Iterator[Considered]:
@@ -335,9 +393,7 @@ def _not_wanted(trace: Trace, name: str, turn: int | None) -> Iterator[Considere
         if asked is None:
             continue
         number = commit.turn
-        tree: Any = raw(commit.answered.value) if commit.answered is not None else None
-        calls: Any = raw(tree.get("tool_calls")) if isinstance(tree, dict) else None
-        if any(raw(call).get("name") == name for call in raw(calls) or ()):
+        if any(one.name == name for one in wanted_in(commit)):
             continue
         tools = request_of(trace, asked).tools
         sentence = _offered(name, tools, chat_text(commit), commit.turn)

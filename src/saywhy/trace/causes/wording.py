@@ -460,7 +460,7 @@ def failure_of(commit: Commit) -> str:
 
 def start(trace: Trace, opener: Commit, flow: str) -> Cause:
     """What opened a flow."""
-    cause = Cause(0, "start", _how_started(trace, opener, flow), **at(trace, opener))
+    cause = Cause(0, "start", start_text(trace, opener, flow), **at(trace, opener))
     cause.ref = f"flow:{flow}"
     if opener.flow not in OWN and opener.kind != RUN:
         cause.also = (step_ref(trace, opener),)
@@ -469,7 +469,8 @@ def start(trace: Trace, opener: Commit, flow: str) -> Cause:
     return cause
 
 
-def _how_started(trace: Trace, opener: Commit, flow: str) -> str:
+def start_text(trace: Trace, opener: Commit, flow: str) -> str:
+    """What opened a flow, in a sentence: `Fees was called by FLOW "fees" of Pay`."""
     node = trace.node_of(opener)
     if opener.flow == ROUTING:
         message = trace.message(message_of(opener))
