@@ -40,9 +40,10 @@ def reply_of(trace: Trace, turn: int | None = None) -> Spoken:
 
 def _hint(trace: Trace, turn: int | None) -> str:
     turns = trace.turns
-    for commit in trace.turn(turn or 0).commits:
+    for commit in trace.turn(trace.newest_turn if turn is None else turn).commits:
         if commit.error:
-            return f"{commit.flow} failed in this turn, at commit {commit.seq}: {commit.error}"
+            who = commit.flow.strip("()")
+            return f"{who} failed in turn {commit.turn}, at commit {commit.seq}: {commit.error}"
     if turn in turns:
         return "nothing was said in it: no flow took the words, or one handed the turn back"
     return f"turns {turns[0]} to {turns[-1]} are recorded" if turns else "the trace is empty"

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from saywhy.errors import CallerError
+from saywhy.flows.modelled import ModelFailed
 from saywhy.models.scripted import ScriptedModel
 from saywhy.runtime.engine import Engine
+from saywhy.stores.memory import MemoryStore
 from saywhy.trace.causes.intents import listed
 from tests.flows.conftest import ask, engine_of, flow, say, talk
 
@@ -158,3 +160,34 @@ def test_a_list_in_words() -> None:
     assert listed(["a"]) == "a"
     assert listed(["a", "b", "c"]) == "a, b and c"
     assert listed(list("abcdefgh")) == "a, b, c, d, e, f and 2 more"
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ({"raise": "line down"}, "and failed: AI communication failed: line down"),
+        ({"hang": True}, "and failed: AI communication failed: AI call timed out after 20ms"),
+        ({"reply": "hm"}, 'and answered "hm": AI task processing failed: Invalid JSON response'),
+    ],
+)
+async def test_a_model_that_found_nothing_out(answer: Any, why: str) -> None:
+    """Where the turn failed in looking for a flow, both explanations say so."""
+    engine_of_it = engine({"for": "detect_flow", **answer}, ai_timeout=20, store=MemoryStore())
+    with pytest.raises(ModelFailed):
+        await engine_of_it.take_turn("c", "my money")
+    trace = await engine_of_it.trace("c")
+    told = trace.why_not("flow:Track").text()
+    assert told.startswith(
+        "no flow was found in turn 1, and nothing was said: the model was asked which flow the "
+        f"words start, {why}"
+    )
+    assert not trace.why_not("flow:Track").considered[0].happened
+    story = trace.narrative()
+    assert (
+        "1.2  What to do with these words was not found out, so that there is no reply: " in story
+    )
+    assert "gibt es keine Antwort: AI task processing" in trace.narrative(language="de")
+    assert "no hay respuesta: AI task processing" in trace.narrative(language="es")
+    with pytest.raises(CallerError, match="no reply is recorded") as error:
+        trace.why()
+    assert error.value.hint.startswith("routing failed in turn 1, at commit 3: AI task")

@@ -157,7 +157,7 @@ def test_a_turn_that_failed_has_no_reply(make_flow: Make, make_talk: Make) -> No
     talk.says("go")
     with pytest.raises(CallerError, match="no reply is recorded for turn 1") as caught:
         why(talk.trace, Reply(1))
-    assert caught.value.hint == "Sum failed in this turn, at commit 3: division by zero"
+    assert caught.value.hint == "Sum failed in turn 1, at commit 3: division by zero"
     chain = why(talk.trace, At(3))
     assert chain.target.sentence == 'SET "sum" of Sum failed: division by zero (turn 1)'
     assert chain.target.place.line == 10

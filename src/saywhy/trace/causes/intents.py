@@ -156,6 +156,9 @@ def why_not(trace: Trace, flow: str, turn: int | None = None, flows: Sequence[st
     _must_know(trace, flow, flows)
     if flow in opened:
         return f"{flow} was started in turn {number}"
+    failed = next((one for one in reversed(commits) if one.error), None)
+    if failed is not None:
+        return f"no flow was found in turn {number}, and nothing was said: {_failed(failed)}"
     looked = [one for one in commits if one.kind in ("intent", "interruption") and one.decision]
     if not looked:
         return f"nobody looked for a flow in turn {number}: {_instead(commits)}"
@@ -187,6 +190,14 @@ _INSTEAD: Final = {
 def _instead(commits: list[Commit]) -> str:
     last = commits[-1].kind if commits else ""
     return _INSTEAD.get(last, "nothing was said")
+
+
+def _failed(commit: Commit) -> str:
+    """What went wrong in routing, after which a turn has no reply."""
+    answered = commit.answered
+    if answered is None or answered.kind != "model":
+        return commit.error
+    return model_text(commit) if answered.error else f"{model_text(commit)}: {commit.error}"
 
 
 def _not_taken(commit: Commit, flow: str) -> str:

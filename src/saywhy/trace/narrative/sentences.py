@@ -131,6 +131,8 @@ def _step(trace: Trace, commit: Commit) -> str:
 def _routing(trace: Trace, commit: Commit, say: Wording) -> str:
     if commit.kind == "receive":
         return "" if commit.to in ("decide", "due") else _received(trace, commit, say)
+    if commit.error:
+        return say("routing_failed", why=commit.error)
     if commit.kind == "correction":
         correction = corrected.routed(commit, say)
         if correction:

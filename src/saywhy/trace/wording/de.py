@@ -54,6 +54,8 @@ SENTENCES: Final[dict[str, str]] = {
     "chose_after": "{{branch}}; zuvor: {{failed}}",
     # ---------------------------------------------------------- routing
     "no_flow_fits": "Kein Ablauf passt zu diesen Worten.",
+    "routing_failed": "Was mit diesen Worten zu tun ist, war nicht herauszufinden, daher gibt es "
+    "keine Antwort: {{why}}.",
     "command": "Diese Worte sind ein Befehl; die Engine hat ihn beantwortet.",
     "user_said": "Der Benutzer sagte {{text}}.",
     "user_said_something": "Der Benutzer sagte etwas.",

@@ -53,6 +53,8 @@ SENTENCES: Final[dict[str, str]] = {
     "chose_after": "{{branch}}, after {{failed}}",
     # ---------------------------------------------------------- routing
     "no_flow_fits": "No flow fits these words.",
+    "routing_failed": "What to do with these words was not found out, so that there is no reply: "
+    "{{why}}.",
     "command": "These words are a command; the engine answered it.",
     "user_said": "The user said {{text}}.",
     "user_said_something": "The user said something.",

@@ -53,6 +53,8 @@ SENTENCES: Final[dict[str, str]] = {
     "chose_after": "{{branch}}, después de que {{failed}}",
     # ---------------------------------------------------------- routing
     "no_flow_fits": "Ningún flujo encaja con estas palabras.",
+    "routing_failed": "No se pudo averiguar qué hacer con estas palabras, así que no hay "
+    "respuesta: {{why}}.",
     "command": "Estas palabras son un comando; respondió el motor.",
     "user_said": "El usuario dijo {{text}}.",
     "user_said_something": "El usuario dijo algo.",
