@@ -17,7 +17,7 @@ from saywhy.errors import FlowExecutionError
 from saywhy.expr.javascript import Evaluated, Raised
 from saywhy.expr.names import Path
 from saywhy.flows import answers, failures
-from saywhy.flows.evaluate import FlowNames
+from saywhy.flows.evaluate import FlowNames, is_sensitive
 from saywhy.flows.functions import run_function
 from saywhy.flows.languages import chosen
 from saywhy.flows.model import PATTERNS, VALIDATOR
@@ -32,6 +32,7 @@ from saywhy.flows.speech import (
     take_queue,
 )
 from saywhy.flows.world import World
+from saywhy.trace.masking.redact import MARK
 from saywhy.values import UNDEFINED, FrozenDict, freeze, same, thaw
 
 CORRECTION: Final = "correction"
@@ -44,6 +45,8 @@ class Problem(NamedTuple):
 
     message: str
     field: str
+    hidden: bool = False
+    """Whether the message may be made of something sensitive: no record shows it."""
 
 
 class _Finding(NamedTuple):
@@ -65,12 +68,15 @@ def before(world: World, node: Node, scope: Scope) -> Outcome | None:
 def reask(world: World, node: Node, scope: Scope, problem: Problem) -> Outcome:
     """Ask the user to correct the failing field; when asked often enough, the step has failed."""
     rounds = scope.kept("rounds", 0)
+    shown = MARK if problem.hidden else problem.message
     if rounds >= world.options.max_corrections:
-        text = f"the input is still not right after {rounds} tries: {problem.message}"
+        text = f"the input is still not right after {rounds} tries: {shown}"
         return failures.after_error(world, node, scope, FlowExecutionError(text))
     scope.keep("rounds", rounds + 1)
     please = say_phrase(world, scope, "invalid_input", language_of(world, scope))
     text = f"❌ {problem.message}\n\n{please}"
+    if problem.hidden:
+        scope.secrets = (*scope.secrets, (text, f"❌ {shown}\n\n{please}"))
     drop_tentative(scope)
     deliver(scope, joined(take_queue(scope), here(scope, text)))
     scope.keep("question", text)
@@ -98,7 +104,8 @@ def first_problem(world: World, node: Node, scope: Scope) -> Problem | None:
     broken = dict.fromkeys(finding.rule for finding in found)
     scope.decision = Decision(REFUSED, tuple(broken))
     problems = [finding.problem for finding in found]
-    return Problem(", ".join(problem.message for problem in problems), problems[0].field)
+    said = ", ".join(problem.message for problem in problems)
+    return Problem(said, problems[0].field, any(problem.hidden for problem in problems))
 
 
 def _patterns(world: World, scope: Scope, rules: Mapping[str, Any]) -> list[_Finding]:
@@ -150,11 +157,14 @@ def _custom(world: World, node: Node, scope: Scope, rules: Mapping[str, Any]) ->
     name = rules.get("customValidator")
     if not name:
         return []
+    before = len(scope.reads)
     told = refused_by(world, node, scope, str(name))
+    hidden = bool(scope.kept("pii")) or (world.watches and is_sensitive(world, scope, before))
     field = str(node.spec.get("variable") or "") if node.kind == "SAY-GET" else ""
     said = ", ".join(map(str, told))
     rule = Condition(str(name), False, VALIDATOR, error=said)
-    return [_Finding(Problem(str(error), field or _last_asked(scope)), rule) for error in told]
+    field = field or _last_asked(scope)
+    return [_Finding(Problem(str(error), field, hidden), rule) for error in told]
 
 
 def refused_by(world: World, node: Node, scope: Scope, name: str) -> list[str]:

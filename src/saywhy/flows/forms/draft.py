@@ -32,7 +32,7 @@ class Draft:
             if entry is None:
                 continue
             if self.talk.is_pii(entry):
-                self._hide(fill, kept)
+                self.hide(fill, kept)
             problem = self._checked(entry, fill.value)
             if problem:
                 told.append(problem)
@@ -82,9 +82,9 @@ class Draft:
         for name, value in tie.values.items():
             entry = self.talk.form.input(name)
             if entry is not None and self.talk.is_pii(entry):
-                self._hide(Fill(name, value, tie.words), kept)
+                self.hide(Fill(name, value, tie.words), kept)
 
-    def _hide(self, fill: Fill, kept: dict[str, Any]) -> None:
+    def hide(self, fill: Fill, kept: dict[str, Any]) -> None:
         """No record of this step or a later one shows a sensitive value, and no status does."""
         scope = self.talk.scope
         value = "" if isinstance(fill.value, bool) else value_text(freeze(fill.value))

@@ -272,6 +272,8 @@ def _settle(talk: Talk, kept: Kept, reading: Reading, *, read: bool = False) -> 
     for refused in reading.refused:
         entry = talk.form.input(refused.name)
         currency = entry.money.get("currency", "") if entry else ""
+        if entry is not None and talk.is_pii(entry):
+            draft.hide(refused, kept)
         told = told or talk.phrase("form_currency", currency=currency, amount=refused.words)
     if told and not reading.changes and not draft.took:
         return _refused(talk, kept, told)

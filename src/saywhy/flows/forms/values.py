@@ -10,7 +10,8 @@ from saywhy.chart.commit import Condition, Decision
 from saywhy.chart.model import Node
 from saywhy.chart.scope import Scope
 from saywhy.expr.numbers import value_text
-from saywhy.flows import validation
+from saywhy.flows import answers, validation
+from saywhy.flows.evaluate import is_sensitive
 from saywhy.flows.forms.model import Input
 from saywhy.flows.forms.readers import Given, spans_of
 from saywhy.flows.forms.words import bare, words_of
@@ -112,7 +113,12 @@ def _custom(
     if not name:
         return []
     branch = f"/inputs/{entry.place}{validation.VALIDATOR}"
+    before = len(scope.reads)
     errors = validation.refused_by(world, node, scope, str(name))
+    is_pii = answers.is_sensitive(world, scope, entry.raw.get("pii"))
+    if is_pii or is_sensitive(world, scope, before):  # it may quote what it was handed
+        for error in errors:
+            answers.mask(scope, error)
     return [
         (error, Condition(str(name), False, branch, error=", ".join(errors))) for error in errors
     ]
