@@ -18,6 +18,7 @@ from saywhy.trace.causes.chain import Cause
 from saywhy.trace.causes.decided import arguments_in
 from saywhy.trace.causes.graph import Effect
 from saywhy.trace.causes.intents import FILLED
+from saywhy.trace.causes.offers import STRICT_CALL, link_offer
 from saywhy.trace.causes.origin import data_reads, named
 from saywhy.trace.causes.ref import step_ref
 from saywhy.trace.causes.targets import Argument, Decided, Failure, Missing
@@ -80,6 +81,8 @@ def argument(search: Search, target: Argument) -> None:
             if not reads:
                 search.of(cause).root = "authored"
         search.reads(cause, reads, asked)
+        for scope in {op.key[0] for op in asked.ops if op.key[1:] == (STRICT_CALL,)}:
+            link_offer(search, cause, asked, scope)
         search.control(cause, asked)
 
     search.add(None, "argument", make, follow)
@@ -99,7 +102,7 @@ def _call_of(trace: Trace, target: Argument) -> tuple[Commit, Any, bool]:
             called[need.name] = None
         for call in reversed(wanted_in(commit)):
             if call.name == target.tool:
-                return commit, call.arguments, True
+                return commit, call.arguments, call.of_model
             called[call.name] = None
     where = "recorded" if target.turn is None else f"recorded in turn {target.turn}"
     known = list(called)

@@ -19,7 +19,7 @@ from saywhy.trace.causes.chain import Cause
 from saywhy.trace.causes.decided import OUTSIDE
 from saywhy.trace.causes.graph import Effect
 from saywhy.trace.causes.mapped import link_mapping
-from saywhy.trace.causes.offers import link_offer
+from saywhy.trace.causes.offers import STRICT_CALL, link_offer
 from saywhy.trace.causes.own import model_behind
 from saywhy.trace.causes.request import (
     INJECTED,
@@ -339,7 +339,7 @@ def link_result(search: Search, effect: Effect, line: Line) -> None:
         return
     call_id = str(line.message.get("tool_call_id"))
     model = model_behind(trace, (line.key[0], "parsedResponse"), settled.seq)
-    name, args = _call(settled, model, call_id)
+    name, args = _call(trace, settled, model, call_id, line.key)
     taken, of_flow = _taken(trace, settled, name, args, model)
 
     def follow(cause: int) -> None:
@@ -374,10 +374,15 @@ def settles(commit: Commit) -> bool:
     return "calls" in commit.facts
 
 
-def _call(settled: Commit, model: Commit | None, call_id: str) -> tuple[str, Any]:
+def _call(
+    trace: Trace, settled: Commit, model: Commit | None, call_id: str, key: Key
+) -> tuple[str, Any]:
+    """The tool and the arguments of a call that a model wanted, or that was an offer taken up."""
     tree: Any = raw(model.answered.value) if model is not None and model.answered else None
     calls: Any = raw(tree.get("tool_calls")) if isinstance(tree, dict) else ()
-    for call in map(raw, raw(calls) or ()):
+    taken_up = raw(trace.value_at((key[0], STRICT_CALL), settled.seq).value)
+    offered = [taken_up] if isinstance(taken_up, dict) else []
+    for call in map(raw, (*(raw(calls) or ()), *offered)):
         if str(call.get("id")) == call_id:
             return str(call.get("name")), raw(call.get("arguments"))
     for made in map(raw, raw(settled.facts.get("calls")) or ()):

@@ -7,7 +7,7 @@ the rule, not a model's answer, that asked for the call.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from saywhy.chart.commit import Commit
 from saywhy.trace.causes.chain import Cause
@@ -19,9 +19,13 @@ if TYPE_CHECKING:
     from saywhy.trace.causes.search import Search
 
 
+STRICT_CALL: Final = "strictCall"
+"""Where the loop keeps the call that it makes without the model."""
+
+
 def link_offer(search: Search, cause: int, settled: Commit, scope: str | int) -> None:
     """Link the result of a call that no model wanted to the rule that had offered it."""
-    judged = search.trace.last_writer((scope, "strictCall"), settled.seq + 1)
+    judged = search.trace.last_writer((scope, STRICT_CALL), settled.seq + 1)
     told: Any = raw(judged.facts.get("strict")) if judged is not None else None
     if judged is None or not isinstance(told, dict) or not told.get("matched"):
         return
@@ -47,4 +51,4 @@ def _taken_up(judged: Commit, told: Mapping[str, Any]) -> Cause:
     return cause
 
 
-__all__ = ["link_offer"]
+__all__ = ["STRICT_CALL", "link_offer"]

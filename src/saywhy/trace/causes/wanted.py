@@ -1,4 +1,4 @@
-"""Calls of tools on record: made by steps or wanted by a model, and what became of each.
+"""Which calls steps made, models wanted or offers brought, and what became of each.
 
 A tool that a flow or another agent stands behind is never asked for as a tool is: the loop runs it
 as a chart. So such a call is known by the model's answer, and its end by the step that settled it.
@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from saywhy.chart.commit import Commit
 from saywhy.trace.causes.carried import RUN, carried_out
 from saywhy.trace.causes.handed import is_chat
+from saywhy.trace.causes.offers import STRICT_CALL
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import is_withheld
 from saywhy.values import raw
@@ -26,13 +27,14 @@ TO_APPROVE: Final = ("toApprove", "to_approve")
 
 
 class Wanted(NamedTuple):
-    """One call, as the model wanted it."""
+    """One call, as a model wanted it, or as it was offered and taken up without one."""
 
     name: str
     arguments: Any
     id: str
-    model: Commit
-    """The step that took in the answer."""
+    by: Commit
+    """The step that took in the answer, or took the offer up."""
+    of_model: bool = True
 
 
 class Fate(NamedTuple):
@@ -57,12 +59,15 @@ def asks_for(trace: Trace, commit: Commit, name: str) -> bool:
 
 
 def wanted_in(commit: Commit) -> list[Wanted]:
-    """The calls in an answer of a model, in its order; none for every other step."""
+    """The calls in an answer of a model, or the one offered call that a step took up; else none."""
+    offered = [raw(op.value) for op in commit.ops if op.key[1:] == (STRICT_CALL,)]
     tree: Any = raw(commit.answered.value) if commit.answered and is_chat(commit) else None
     calls: Any = raw(tree.get("tool_calls")) if isinstance(tree, dict) else None
-    found = [raw(one) for one in calls] if isinstance(calls, list) else []
+    found = [raw(one) for one in calls] if isinstance(calls, list) else offered
     return [
-        Wanted(str(one.get("name")), raw(one.get("arguments")), str(one.get("id")), commit)
+        Wanted(
+            str(one.get("name")), raw(one.get("arguments")), str(one.get("id")), commit, not offered
+        )
         for one in found
         if isinstance(one, dict)
     ]
@@ -79,9 +84,9 @@ def fate_of(trace: Trace, call: Wanted) -> Fate:
     """What became of a call."""
     asked = begun = False
     flow = waits = ""
-    for commit in _after(trace, call.model):
+    for commit in _after(trace, call):
         asked = asked or asks_for(trace, commit, call.name)
-        begun = begun or (commit.caller > call.model.seq and not commit.flow.startswith(OF_TOOLS))
+        begun = begun or (commit.caller > call.by.seq and not commit.flow.startswith(OF_TOOLS))
         if commit.asked is not None and commit.asked.kind == "approval":
             waits = "it waits to be approved" if commit.asked.name == call.name else waits
         if commit.kind == RUN:
@@ -100,13 +105,15 @@ def fate_of(trace: Trace, call: Wanted) -> Fate:
     return Fate(asked or begun, False, flow, waits)
 
 
-def _after(trace: Trace, model: Commit) -> Iterator[Commit]:
-    """The steps after an answer, up to the next one that the same loop got."""
-    for seq in range(model.seq + 1, min(trace.last, model.seq + MOST_STEPS) + 1):
+def _after(trace: Trace, call: Wanted) -> Iterator[Commit]:
+    """The steps that may tell, up to the next answer of a model that the same loop got."""
+    by = call.by
+    first = by.seq + call.of_model  # what takes an offer up may settle it at once
+    for seq in range(first, min(trace.last, by.seq + MOST_STEPS) + 1):
         if seq not in trace:
             continue
         commit = trace.commit(seq)
-        if is_chat(commit) and commit.frame == model.frame:
+        if is_chat(commit) and commit.frame == by.frame and seq > by.seq:
             return
         yield commit
 

@@ -357,7 +357,8 @@ def _call(trace: Trace, commit: Commit, name: str) -> Considered | None:
         sentence = f"{name} was called in turn {turn}{ran}{over}"
     else:
         why = fate.told or "its run ended before that"
-        sentence = f"the model wanted {name} in turn {turn}, but it was not called: {why}"
+        wanted = f"the model wanted {name}" if call.of_model else f"{name} was to be carried out"
+        sentence = f"{wanted} in turn {turn}, but it was not called: {why}"
     return Considered(sentence, answer_ref(commit), commit.seq, turn, happened=fate.made)
 
 
