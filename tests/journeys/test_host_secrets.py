@@ -27,8 +27,8 @@ def repeats(request: Any) -> Mapping[str, Any]:
     """An answer that holds all that came in; an error where the path says so."""
     heard = {"headers": dict(request.headers), "text": request.text}
     if request.path == "/bad":
-        return {"status": 422, "json": {"message": json.dumps(heard)}}
-    return {"json": heard}
+        return {"status": 422, "body": {"message": json.dumps(heard)}}
+    return {"body": heard}
 
 
 @pytest.fixture
@@ -107,7 +107,10 @@ async def test_keys_are_nowhere(web: StubServer, tmp_path: Path) -> None:
         assert KEYS["globals"] in (said or "")
         place.see(await place.say("c", "status"))
         place.see(await place.say("c", "help"))
-        await place.say("c", "yes")
+        told = await place.say("c", "yes")
+        assert "did not work: HTTP 422" in (told or "")
+        place.see(told)  # an error is told to the user, and repeats what was sent
+        await place.say("c", "nothing")  # until then the newest reply can be given again
         await place.look("c")
     heard = "".join(f"{request.headers} {request.text}" for request in web.requests)
     assert KEYS["tool"] in heard

@@ -6,12 +6,15 @@ import secrets
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from saywhy.chart.outcome import Answer, Need
 from saywhy.flows.toolargs import MODELLED
 from saywhy.runtime.known import known_to
 from saywhy.tools.answer import Attempt, ToolAnswer
 from saywhy.tools.audit import audit_record
 from saywhy.tools.call import Approved, CallContext, call_tool, mapped_answer
+from saywhy.tools.http.secrets import masked
 from saywhy.tools.mapped import Surroundings
 from saywhy.tools.reconcile import find_out
 from saywhy.tools.tool import Tool
@@ -58,6 +61,9 @@ async def call_for(run: TurnRun, need: Need, *, resumed: bool) -> Answer:
     for warning in machinery.diagnose(tool, made, hidden):
         machinery.warn(run.masked(warning))
     answer = answer_of(made)
+    held = run.recorder.redactor.policy.secrets
+    if answer.error and held:  # servers repeat what they were sent, and users are told errors
+        answer = msgspec.structs.replace(answer, error=masked(answer.error, held))
     if is_open:
         answer.facts["open"] = key  # whoever runs the turn once more must not make another one
     audit = audit_record(tool, context, need.args, made, machinery.clock.now()) if tool else None
