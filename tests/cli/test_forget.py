@@ -46,13 +46,73 @@ def test_a_person_is_erased_and_it_is_proven(run: Run, path: Path) -> None:
 
 
 def test_without_a_proof_it_is_only_erased(run: Run, path: Path) -> None:
-    """In JSON as well; nobody with that name is no failure."""
-    assert run("forget", "nobody-at-all", "--json").data == [
-        {"conversations": 0, "recordings": {}, "memories": 0, "proof": None}
-    ]
-    told = run("forget", "nobody-at-all").lines
-    assert told[-1] == 'nobody called "nobody-at-all" had a conversation here: is the id right?'
+    """No search is made and none is told of."""
     assert run("forget", ANN).lines == ["erased 1 conversation"]
+
+
+@pytest.mark.parametrize(
+    ("user", "hint"),
+    [
+        (
+            "nobody-at-all",
+            "is the id right? Of somebody who was forgotten before, nothing is known",
+        ),
+        ("person-an-4711", f'did you mean "{ANN}"?'),
+        ("conversation-a", f'that is a conversation of "{ANN}"'),
+    ],
+)
+def test_a_person_nobody_knows_is_an_error(run: Run, path: Path, user: str, hint: str) -> None:
+    """Nothing was erased and nothing is proven, with what may be meant; in JSON as well."""
+    done = run("forget", user, "--json")
+    assert done.code == 2
+    assert done.data == [{"conversations": 0, "recordings": {}, "memories": 0, "proof": None}]
+    assert done.err.startswith(f'saywhy: nobody called "{user}" has a conversation in saywhy.db\n')
+    assert hint in done.err
+    proven = run("forget", user, "--prove")
+    assert proven.code == 2
+    assert "nothing is left" not in proven.lines
+
+
+def test_what_is_too_short_proves_nothing(run: Run, folder: Path) -> None:
+    """Where nothing can be looked for, nothing is proven, and that is a failure."""
+
+    async def begin() -> None:
+        async with engine_on(SqliteStore(folder / "saywhy.db")) as engine:
+            await engine.take_turn("c-1", "Move", user_id="ann")
+
+    asyncio.run(begin())
+    done = run("forget", "ann", "--prove")
+    assert done.code == 1
+    assert done.lines[0] == "erased 1 conversation"
+    assert "looked for 0 texts of the person" in done.lines
+    assert done.lines[-1] == "NOTHING IS PROVEN: nothing long enough to be looked for is known"
+
+
+def test_exports_of_the_person_go(run: Run, folder: Path) -> None:
+    """Also where each word in them is too short to be looked for; those of others stay."""
+
+    async def begin() -> None:
+        async with engine_on(SqliteStore(folder / "saywhy.db")) as engine:
+            for name, user in (("c-1", "ann"), ("c-2", "bob")):
+                await engine.take_turn(name, "Move", user_id=user)
+
+    asyncio.run(begin())
+    (folder / "out").mkdir()
+    for name in ("c-1", "c-2"):
+        for form, ending in (("trace", "jsonl"), ("json", "json"), ("otel", "otel.jsonl")):
+            target = f"out/{name}.{ending}"
+            assert run("export", "--session", name, "--format", form, "--out", target).code == 0
+    before = {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
+    done = run("forget", "ann", "--recordings", "out")
+    assert done.code == 0
+    assert "out/c-1.json: 1 line taken out, with the file: it was a conversation of theirs" in (
+        done.lines
+    )
+    after = {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
+    assert after == {
+        "c-1.otel.jsonl": b"",
+        **{name: data for name, data in before.items() if name.startswith("c-2")},
+    }
 
 
 def test_what_is_left_is_a_failure(run: Run, path: Path) -> None:

@@ -9,9 +9,10 @@ import typer
 
 from saywhy.cli.options import JsonFlag, StoreOption, existing_store
 from saywhy.cli.output import out
+from saywhy.errors import CallerError, did_you_mean
 
 if TYPE_CHECKING:
-    from saywhy.runtime.forget.erase import Forgotten, Proof
+    from saywhy.runtime.forget.erase import Forgotten
 
 
 def forget(
@@ -25,8 +26,8 @@ def forget(
         typer.Option(
             "--recordings",
             metavar="PATH",
-            help="A recording of models or an exported trace, or a folder of them, to take the "
-            "person out of. May be given several times.",
+            help="A recording of models or an exported conversation, or a folder of them, to take "
+            "the person out of. May be given several times.",
         ),
     ] = None,
     wait: Annotated[
@@ -41,7 +42,8 @@ def forget(
     Conversations, calls, records and what is to be sent or decided about go, everywhere at once.
     The digests of the audit chain stay, so the chain still verifies. With --prove, what the person
     said and had is looked for in the store's files afterwards, free pages and the write-ahead log
-    included; the exit code is 1 when something is still there.
+    included. The exit code is 1 when something is still there, or when all of it is too short to be
+    looked for, so that nothing is proven.
     """
     import asyncio
 
@@ -54,9 +56,8 @@ def forget(
     else:
         for line in lines_of(done):
             out().line(line)
-        if not done.conversations:
-            told = f'nobody called "{user}" had a conversation here: is the id right?'
-            out().line(told, "yellow")
+    if not done.conversations:
+        raise asyncio.run(_unknown(path, user))
     if done.proof is not None and not done.proof.holds:
         raise typer.Exit(1)
 
@@ -71,17 +72,41 @@ async def _forget(
         return await erase(opened, user, prove=prove, recordings=recordings, wait_seconds=wait)
 
 
+async def _unknown(path: Path, user: str) -> CallerError:
+    """What is wrong with the id of a person who has no conversation."""
+    from saywhy.cli.conversation import all_sessions
+    from saywhy.stores.sqlite import SqliteStore
+    from saywhy.trace.words import quoted
+
+    async with SqliteStore(path, read_only=True) as opened:
+        stored = await all_sessions(opened)
+    owner = next((one.user_id for one in stored if one.session_id == user), None)
+    if owner is not None:
+        hint = f'that is a conversation of "{owner}"'
+    else:
+        hint = did_you_mean(user, list(dict.fromkeys(one.user_id for one in stored)))
+    if not hint:
+        hint = "is the id right? Of somebody who was forgotten before, nothing is known any more"
+    return CallerError(f"nobody called {quoted(user)} has a conversation in {path}", hint=hint)
+
+
 def lines_of(done: Forgotten) -> list[str]:
     """What was done, for people."""
-    lines = [f"erased {_count(done.conversations, 'conversation')}"]
-    lines += [
-        f"{path}: {_count(count, 'line')} taken out" for path, count in done.recordings.items()
-    ]
-    return lines + (_proof(done.proof) if done.proof is not None else [])
+    from saywhy.trace.words import count
+
+    lines = [f"erased {count(done.conversations, 'conversation')}"]
+    for path, number in done.recordings.items():
+        gone = "" if Path(path).exists() else ", with the file: it was a conversation of theirs"
+        lines.append(f"{path}: {count(number, 'line')} taken out{gone}")
+    return lines + (_proof(done) if done.proof is not None else [])
 
 
-def _proof(proof: Proof) -> list[str]:
-    lines = [f"looked for {_count(proof.texts, 'text')} of the person"]
+def _proof(done: Forgotten) -> list[str]:
+    from saywhy.trace.words import count
+
+    proof = done.proof
+    assert proof is not None
+    lines = [f"looked for {count(proof.texts, 'text')} of the person"]
     if proof.shared:
         lines.append(f"  {proof.shared} of them others have said too, or flows say")
     if proof.short or proof.dropped:
@@ -90,9 +115,13 @@ def _proof(proof: Proof) -> list[str]:
     for place in proof.places:
         lines.append(f"  {place.where}: {place.bytes:,} bytes, {len(place.found)} found")
         lines += [f"    still there: {what}" for what in place.found]
-    lines.append("nothing is left" if proof.holds else "SOMETHING IS STILL THERE")
-    return lines
+    return [*lines, _verdict(done)]
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def _verdict(done: Forgotten) -> str:
+    if done.proof is not None and done.proof.is_left:
+        return "SOMETHING IS STILL THERE"
+    if done.is_proven:
+        return "nothing is left"
+    why = "nothing long enough to be looked for" if done.conversations else "nothing of theirs"
+    return f"NOTHING IS PROVEN: {why} is known"

@@ -37,7 +37,7 @@ def exported(
     """
     match format:
         case "trace":
-            return lines_of(trace)
+            return lines_of(trace, conversation_id)
         case "otel":
             return otlp_lines(trace, content=content, conversation_id=conversation_id)
         case "mermaid":

@@ -131,7 +131,47 @@ async def test_a_reader_that_stays_does_not_hold_up_the_answer(
         assert not done.is_proven
         reader.close()
         async with asyncio.timeout(20):
-            assert (await engine.forget(ANN, prove=True)).is_proven
+            done = await engine.forget(ANN, prove=True)
+        assert done.proof is not None
+        assert done.proof.holds
+
+
+async def test_nothing_is_proven_of_whom_nobody_knows(store: Store) -> None:
+    """An id with a slip of the pen must not pass for a person who is gone."""
+    async with engine_on(store) as engine:
+        await talk(engine, "conversation-a", ANN, WORDS)
+        done = await engine.forget("person-ann-4712", prove=True)
+        assert not done.is_proven
+        assert done.conversations == 0
+        assert await store.session("conversation-a") is not None
+
+
+async def test_nothing_is_proven_where_nothing_can_be_looked_for(store: Store) -> None:
+    """All that the person said is too short, and so are the ids."""
+    async with engine_on(store) as engine:
+        await engine.take_turn("c-1", "Move", user_id="ann")
+        done = await engine.forget("ann", prove=True)
+    assert done.conversations == 1
+    assert done.proof is not None
+    assert (done.proof.texts, done.proof.holds, done.proof.is_left) == (0, False, False)
+    assert not done.is_proven
+
+
+async def test_a_document_is_searched_and_left_alone(tmp_path: Path) -> None:
+    """Lines taken out of it would break it; what flows say to everybody is no sign of a person."""
+    (tmp_path / "kept").mkdir()
+    notes, flows = tmp_path / "kept" / "notes.json", tmp_path / "kept" / "flows.json"
+    notes.write_text(json.dumps({"note": f"ask {ANN}"}, indent=2))
+    flows.write_text(json.dumps(FLOWS))
+    async with engine_on(SqliteStore(tmp_path / "s.db")) as engine:
+        await engine.take_turn("conversation-b", "Move house", user_id=BOB)
+        await engine.take_turn("conversation-a", "Move house", user_id=ANN)
+        done = await engine.forget(ANN, prove=True, recordings=[tmp_path / "kept"])
+    assert ANN in notes.read_text()
+    assert not done.is_proven
+    assert done.proof is not None
+    left = {Path(place.where).name: len(place.found) for place in done.proof.places if place.found}
+    assert left == {"notes.json": 1}
 
 
 async def test_what_is_still_there_is_reported(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from saywhy.errors import CallerError
+from saywhy.runtime.forget.recordings import take_out
 from saywhy.trace.causes.why import why
 from saywhy.trace.export.file import lines_of, read_trace, trace_of, write_trace
 from saywhy.trace.narrative.story import narrative
@@ -56,6 +57,17 @@ def test_sensitive_texts_stay_out_of_the_file(make_flow: Make, make_talk: Make) 
     assert b"481516" not in b"".join(lines_of(talk.trace))
     back = trace_of(lines_of(talk.trace))
     assert why(back).target.sentence == '"Your PIN is [REDACTED]." (turn 2)'
+
+
+def test_a_file_may_name_its_conversation(payment: Any, tmp_path: Path) -> None:
+    """By that it is found when the person is forgotten; it is read as any other."""
+    path = tmp_path / "payment.trace.jsonl"
+    write_trace(payment.trace, path, conversation_id="talk 1")
+    first, *rest = path.read_bytes().splitlines(keepends=True)
+    assert first == b'{"saywhy":"trace","format":1,"conversation":"talk 1"}\n'
+    assert rest == list(lines_of(payment.trace))[1:]
+    assert read_trace(path).messages() == payment.trace.messages()
+    assert take_out(path, [], ["talk 1"]) == len(rest) + 1
 
 
 def test_a_file_that_was_cut_off_is_read_up_to_there(payment: Any) -> None:

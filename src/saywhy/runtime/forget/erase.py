@@ -8,7 +8,7 @@ finds nothing. The digests of the audit chain stay, so the chain still verifies.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from inspect import isawaitable
 from pathlib import Path
 from typing import Any, Final
@@ -49,8 +49,13 @@ class Proof(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was found."""
-        return not any(place.found for place in self.places)
+        """Whether something was looked for and nothing found."""
+        return self.texts > 0 and not self.is_left
+
+    @property
+    def is_left(self) -> bool:
+        """Whether something was found."""
+        return any(place.found for place in self.places)
 
 
 class Forgotten(msgspec.Struct, frozen=True, rename="camel"):
@@ -58,15 +63,19 @@ class Forgotten(msgspec.Struct, frozen=True, rename="camel"):
 
     conversations: int
     recordings: dict[str, int]
-    """File → lines taken out of it."""
+    """File → lines taken out of it; the export of a conversation of theirs is deleted."""
     memories: int = 0
     """Memories of agents in which their conversations were erased."""
     proof: Proof | None = None
 
     @property
     def is_proven(self) -> bool:
-        """Whether a search found nothing; False where none was wanted."""
-        return self.proof is not None and self.proof.holds
+        """Whether a search for what was theirs found nothing.
+
+        False where no search was wanted, where nobody of that id had a conversation, so that
+        nothing of theirs is known, and where all that is known is too short to be looked for.
+        """
+        return self.conversations > 0 and self.proof is not None and self.proof.holds
 
 
 async def forget(
@@ -97,8 +106,9 @@ async def forget(
     wanted = prove or bool(files)
     evidence = await collect(store, user_id, sessions) if wanted else Evidence(ids=[user_id])
     count = await store.forget(user_id)
-    lines = {str(path): take_out(path, list(evidence.texts)) for path in files}
-    reached = await _forget_in(memories, [one.session_id for one in sessions])
+    names = [one.session_id for one in sessions]
+    lines = {str(path): take_out(path, list(evidence.texts), names) for path in files}
+    reached = await _forget_in(memories, names)
     proof = await _prove(store, user_id, evidence, files) if prove else None
     return Forgotten(count, lines, reached, proof)
 
@@ -142,21 +152,21 @@ async def _prove(store: Store, user_id: str, evidence: Evidence, files: Sequence
     assert isinstance(store, Searchable), "checked before anything was erased"
     texts = list(evidence.texts)
     searched = (*await store.search(texts), *search_files(files, texts))
-    places = [_place(one, evidence) for one in searched]
+    kept = {text for one in searched for text in one.rows} - set(evidence.ids)
+    places = [_place(one, evidence, kept) for one in searched]
     again = await store.sessions(user_id, 1)
     if again:
         found = (f"a conversation of the person, {len(again[0].session_id)} characters of id",)
         places.append(Place("the list of conversations", 0, found))
-    shared = {text for one in searched for text, _ in one.found if text in one.rows}
-    shared -= set(evidence.ids)
-    return Proof(len(texts), tuple(places), len(shared), evidence.short, evidence.dropped)
+    return Proof(len(texts), tuple(places), len(kept), evidence.short, evidence.dropped)
 
 
-def _place(searched: Searched, evidence: Evidence) -> Place:
+def _place(searched: Searched, evidence: Evidence, kept: Collection[str]) -> Place:
+    """A place with what is left there; what others said too, or flows say, is no sign of them."""
     left = [
         f"{evidence.texts[text]} ({len(text)} characters) at byte {at}"
         for text, at in searched.found
-        if text not in searched.rows or text in evidence.ids
+        if text not in kept
     ]
     return Place(searched.where, searched.size, tuple(left))
 

@@ -1,22 +1,35 @@
-"""Taking a person out of files that a host keeps: recordings of models, exported traces.
+"""Taking a person out of files that a host keeps: recordings of models, exported conversations.
 
-Such a file has one JSON text a line. A line that holds anything of the person is taken out whole; a
+A recording has one JSON text a line. A line that holds anything of the person is taken out whole; a
 recording with a line less still replays the rest. The file is written anew beside the old one and
-put in its place, so that nobody ever reads half of it.
+put in its place, so that nobody ever reads half of it. An export names its conversation: one of the
+person's goes as a file, however short the words in it are. Another `.json` is one document, which
+nothing can be taken out of: that is left to whoever reads the proof.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Final
 
 from saywhy.errors import CallerError
 from saywhy.stores.searching import spellings
+from saywhy.values import dumps
+
+_ENDINGS: Final = (".jsonl", ".json")
+_EXPORT: Final = re.compile(
+    rb'\{"saywhy":"(?:trace|record)","format":\d+,"conversation":("(?:[^"\\]|\\.)*")[,}]'
+)
+"""How a trace file and a document begin, see `saywhy.runtime.export`."""
+_SPAN: Final = b'{"key":"gen_ai.conversation.id","value":{"stringValue":%b}}'
+"""How spans name their conversation, see `saywhy.trace.export.otlp`."""
 
 
 def files_in(paths: Sequence[str | Path]) -> list[Path]:
-    """The files meant; a folder stands for all that ends in `.jsonl` in it.
+    """The files meant; a folder stands for all that ends in `.jsonl` or `.json` in it.
 
     Raises `CallerError` for a path where there is nothing.
     """
@@ -24,7 +37,7 @@ def files_in(paths: Sequence[str | Path]) -> list[Path]:
     for given in paths:
         path = Path(given)
         if path.is_dir():
-            found.extend(sorted(path.rglob("*.jsonl")))
+            found.extend(sorted(one for one in path.rglob("*.json*") if one.suffix in _ENDINGS))
         elif path.exists():
             found.append(path)
         else:
@@ -32,10 +45,22 @@ def files_in(paths: Sequence[str | Path]) -> list[Path]:
     return found
 
 
-def take_out(path: Path, texts: Sequence[str]) -> int:
-    """Remove every line that holds one of the texts; gives how many there were."""
+def take_out(path: Path, texts: Sequence[str], conversations: Collection[str] = ()) -> int:
+    """Remove every line that holds one of the texts; gives how many there were.
+
+    The export of one of the conversations is deleted, with all its lines.
+    """
+    names = [dumps(name) for name in conversations]
+    data = path.read_bytes()
+    export = _EXPORT.match(data)
+    if export is not None and export[1] in names:
+        path.unlink()
+        return len(data.splitlines())
+    if path.suffix == ".json":
+        return 0
     wanted = [spelling for text in texts for spelling in spellings(text)]
-    lines = path.read_bytes().splitlines(keepends=True)
+    wanted += [_SPAN % name for name in names]
+    lines = data.splitlines(keepends=True)
     kept = [line for line in lines if not any(one in line for one in wanted)]
     if len(kept) == len(lines):
         return 0

@@ -25,18 +25,20 @@ from saywhy.values import dumps, loads_raw
 FORMAT: Final = 1
 
 
-def write_trace(trace: Trace, path: str | Path) -> None:
+def write_trace(trace: Trace, path: str | Path, *, conversation_id: str = "") -> None:
     """Write a trace to a file. Sensitive messages go in masked; commits are masked already.
 
-    Raises `CallerError` for a file that cannot be written.
+    A file that names its conversation is found when the person is forgotten. Raises `CallerError`
+    for a file that cannot be written.
     """
     with written(path) as file:
-        file.writelines(lines_of(trace))
+        file.writelines(lines_of(trace, conversation_id))
 
 
-def lines_of(trace: Trace) -> Iterator[bytes]:
+def lines_of(trace: Trace, conversation_id: str = "") -> Iterator[bytes]:
     """The lines of a trace file."""
-    yield _line({"saywhy": "trace", "format": FORMAT})
+    named = {"conversation": conversation_id} if conversation_id else {}
+    yield _line({"saywhy": "trace", "format": FORMAT, **named})
     used = {commit.chart for commit in trace}
     for chart in trace.charts:
         if chart.digest in used:
