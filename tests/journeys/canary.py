@@ -30,6 +30,7 @@ NAMES = (
     "agent",
     "correction",
     "early",
+    "late",
 )
 """The declarations, each with a canary called like it."""
 
@@ -254,9 +255,12 @@ def _asking_for_numbers() -> list[dict[str, Any]]:
     send = step("CALL-TOOL", tool="echo", args={"text": "{{note}}"}, variable="told")
     pin = step("SAY-GET", variable="pinCode", value="Pin?", pii="correction")
     card = step("SAY-GET", variable="cardNumber", value="Card?", pii="early")
+    found = step("SAY-GET", variable="found", value="Found {{note}}. What is it?", pii="late")
+    more = step("SAY-GET", variable="more", value="Is {{note.toUpperCase()}} right?")
     return [
         flow("Correction", pin, note, use, send, step("SAY", value="{{told.turned}}")),
         flow("Early", note, use, send, card),
+        flow("Late", note, use, send, found, more, step("SAY", value="{{told.turned}} {{note}}")),
     ]
 
 

@@ -67,6 +67,10 @@ async def talk(place: Place) -> None:
     await say("correction", f"no, the pin code is {word('correction')}")
     await say("early", "Early")
     await say("early", f"my card number is {word('early')}")
+    await say("late", "Late")
+    await say("late", f"try {word('late')}")
+    await say("late", word("late"))
+    await say("late", "yes")
     await say("parameter", "Parameter", cargo={"card": word("parameter")})
     customer = {"ssn": word("cargo"), "city": "Basel"}
     await say("cargo", "Cargo", cargo={"customer": customer})

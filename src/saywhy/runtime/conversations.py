@@ -31,6 +31,7 @@ from saywhy.messages import read_message
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.held import Holding, know_chart
 from saywhy.runtime.journal import Diverged, StoreJournal
+from saywhy.runtime.late import mask_stored
 from saywhy.runtime.persistence import USUAL, Persistence
 from saywhy.runtime.recorded import trace_of
 from saywhy.runtime.replay.setting import NAME, digest_of
@@ -40,7 +41,7 @@ from saywhy.runtime.turn import Machinery, TurnRun
 from saywhy.runtime.unjournaled import SessionJournal, seen_through
 from saywhy.runtime.waiting import is_unknown, outbox_of, timers_of, waiting_of
 from saywhy.stores.encoding import decode as document_of
-from saywhy.stores.store import LEASE_SECONDS, Accepted, Claim, Store
+from saywhy.stores.store import LEASE_SECONDS, Accepted, Claim, Rows, Store
 from saywhy.stores.timers import StoredTimer
 from saywhy.trace.masking.redact import Policy
 from saywhy.trace.trace import Trace
@@ -350,6 +351,7 @@ class Conversations:
         session.version += 1
         reply = reply_of(session, claim.turn_no)
         rows = journal.rows(run)  # the document says which commits wrote what
+        rows = await self._masked(claim, run, rows)
         await self.store.finish(
             claim,
             self.persistence.document(session),
@@ -371,6 +373,7 @@ class Conversations:
         session = run.session
         session.version += 1
         rows = journal.rows(run)
+        rows = await self._masked(claim, run, rows)
         await self.store.fail(
             claim,
             "error",
@@ -385,6 +388,13 @@ class Conversations:
             timers=timers_of(run),
         )
         journal.over = True
+
+    async def _masked(self, claim: Claim, run: TurnRun, rows: Rows) -> Rows:
+        """The rows of the turn; where it found out what earlier ones should not have told, they and
+        those are masked."""
+        if not run.recorder.redactor.declared:
+            return rows
+        return await mask_stored(self.store, claim, run, rows)
 
     def _messages(self, run: TurnRun) -> list[tuple[int, bytes]]:
         return [(message.seq, dumps(message)) for message in run.said.messages]

@@ -33,6 +33,7 @@ from saywhy.runtime.calls import call_for, reconcile_for
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.functions import answer_function
 from saywhy.runtime.known import begin_known
+from saywhy.runtime.late import mask_earlier
 from saywhy.runtime.machinery import Journal, Machinery, NoJournal
 from saywhy.runtime.remembered import end_turn, logging_of
 from saywhy.runtime.retold import with_conversation
@@ -426,11 +427,17 @@ class TurnRun:
         usual_ms = self.machinery.world.options.inactivity_ms
         now = max(self.run.now, self.moment)
         note_due(self.machinery.charts, self.flow, now, usual_ms)
-        if not self.flow.frames:
-            self.said.forget()
-        end_turn(self.recorder.redactor, session)
         session.commits = _newest([*session.commits, *self.recorder.kept], KEPT_COMMITS)
         session.messages = _newest(session.messages, KEPT_IN_MEMORY)
+        if self.recorder.redactor.declared:
+            mask_earlier(session, self.recorder.redactor)
+        self.settle()
+
+    def settle(self) -> None:
+        """Let the session know of what is sensitive only what later turns may need."""
+        if not self.flow.frames:
+            self.said.forget()
+        end_turn(self.recorder.redactor, self.session)
 
     def _note_last_chat(self, response: str | None) -> None:
         """What no flow handled is remembered for the next detection. spec: flow-engine 1.2"""

@@ -2,8 +2,9 @@
 
 When a turn ends, its messages and commits are digested under a salt of its own, and the digest is
 linked to that of the turn before, in the transaction that ends it. Each conversation has its own
-chain, so no turn waits for another. Where content is erased its salt goes with it: the digest says
-nothing any more, the chain still holds, and that something was erased stays to be seen.
+chain, so no turn waits for another. Where content is erased, or masked afterwards, its salt goes
+with it: the digest says nothing any more, the chain still holds, and that something was erased
+stays to be seen.
 
 An **anchor** is a digest over the heads of all chains, itself linked to the anchor before. Whoever
 owns the database could make chains and anchors anew; not so that they match an anchor that was
@@ -24,8 +25,8 @@ SALT_BYTES: Final = 16
 ID_BYTES: Final = 16
 DIGEST_BYTES: Final = 32
 
-Erased: TypeAlias = Literal["", "forgotten", "pruned"]
-"""Why a turn has no content any more; empty while it has."""
+Erased: TypeAlias = Literal["", "forgotten", "pruned", "masked"]
+"""Why a turn has not the content any more that its digest was made of; empty while it has."""
 RowKind: TypeAlias = Literal["message", "commit"]
 
 # Each kind of digest has a name of its own, so that none can be shown as another.
@@ -59,7 +60,7 @@ class StoredChain(msgspec.Struct, frozen=True):
 
 
 class StoredLink(msgspec.Struct, frozen=True):
-    """The link of one turn. `salt` is None once its content was erased."""
+    """The link of one turn. `salt` is None once its content was erased or masked."""
 
     turn_no: int
     status: str

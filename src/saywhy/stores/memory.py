@@ -1,8 +1,7 @@
 """The store that keeps nothing: the same promises inside one process, for tests and trials.
 
-Each method runs without a pause in between, so the event loop makes it a transaction; one store
-belongs to one event loop. The clock is a parameter. What is kept of a conversation, and how a turn
-changes it, is in `memory_session`.
+Each method runs without a pause, so the event loop makes it a transaction; one store belongs to one
+event loop. What is kept of a conversation, and how a turn changes it, is in `memory_session`.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import Self
 from saywhy.clock import Clock, SystemClock
 from saywhy.stores.bell import Bell
 from saywhy.stores.held import StoredHeld
+from saywhy.stores.masked import MaskedMemory
 from saywhy.stores.memory_audit import AuditedMemory, MemoryChains
 from saywhy.stores.memory_parts import PartedMemory
 from saywhy.stores.memory_session import MemorySession
@@ -53,7 +53,7 @@ from saywhy.stores.timers import StoredTimer, Timer
 from saywhy.stores.waiting import StoredWaiting, Waiting
 
 
-class MemoryStore(PartedMemory, AuditedMemory):
+class MemoryStore(PartedMemory, AuditedMemory, MaskedMemory):
     """A `Store` that lives as long as the process."""
 
     def __init__(self, clock: Clock | None = None, *, max_queued: int = MAX_QUEUED) -> None:

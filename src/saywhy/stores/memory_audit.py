@@ -38,10 +38,12 @@ class _Chain:
         last = self.links[-1].turn_no if self.links else self.about.first - 1
         return msgspec.structs.replace(self.about, turns=last)
 
-    def erase(self, why: Erased, until: int | None = None) -> None:
+    def erase(self, why: Erased, until: int | None = None, since: int = 0) -> None:
         self.links = [
             link
-            if link.salt is None or (until is not None and link.turn_no > until)
+            if link.salt is None
+            or link.turn_no < since
+            or (until is not None and link.turn_no > until)
             else msgspec.structs.replace(link, salt=None, erased=why)
             for link in self.links
         ]
@@ -84,6 +86,12 @@ class MemoryChains:
         chain = self._of.get(session_id)
         if chain is not None:
             chain.erase("pruned", until)
+
+    def mask(self, session_id: str, turn_no: int) -> None:
+        """Erase the salt of a turn whose content was masked."""
+        chain = self._of.get(session_id)
+        if chain is not None:
+            chain.erase("masked", turn_no, turn_no)
 
     def chains(
         self, session_id: str | None, user_id: str | None, after: bytes, limit: int

@@ -27,6 +27,7 @@ from saywhy.stores import sqlite_turn as turn
 from saywhy.stores.audit import StoredAnchor, StoredChain, StoredLink
 from saywhy.stores.bell import Bell
 from saywhy.stores.held import StoredHeld
+from saywhy.stores.masked import MaskedTurn
 from saywhy.stores.migrations import check_holds_conversations, check_migrated, migrate
 from saywhy.stores.parts import Parts
 from saywhy.stores.refusals import check_prune, check_rate
@@ -40,6 +41,7 @@ from saywhy.stores.sqlite_file import (
     fold_in,
     named,
 )
+from saywhy.stores.sqlite_masked import mask_turns
 from saywhy.stores.sqlite_reads import Readers
 from saywhy.stores.sqlite_writer import Writer
 from saywhy.stores.store import (
@@ -362,6 +364,13 @@ class SqliteStore:
 
     async def mark_sent(self, output_id: int) -> bool:
         return await self._writer.do(beside.mark_sent, output_id)
+
+    async def mask_turns(self, claim: Claim, turns: Sequence[MaskedTurn]) -> None:
+        """Put masked rows in place of those of ended turns, and of what this one has written so far.
+
+        Their links lose their salts. Raises `Fenced` when the claim is over.
+        """
+        await self._writer.do(mask_turns, claim, turns)
 
     async def forget(self, user_id: str) -> int:
         count = await self._writer.do(beside.forget, user_id)

@@ -43,6 +43,9 @@ WHERE session_key IN (SELECT session_key FROM session WHERE user_id = ?)"""
 _PRUNE_LINKS: Final = """
 UPDATE turn SET link_salt = NULL, erased = 'pruned'
 WHERE session_key = ? AND turn_no <= ? AND link_salt IS NOT NULL"""
+_MASK_LINK: Final = """
+UPDATE turn SET link_salt = NULL, erased = 'masked'
+WHERE session_key = ? AND turn_no = ? AND link_salt IS NOT NULL"""
 
 _NEWEST = """coalesce((
        SELECT turn_no FROM turn
@@ -124,6 +127,11 @@ def forget(db: sqlite3.Connection, user_id: str) -> None:
 def prune(db: sqlite3.Connection, newest: Sequence[tuple[int, int]]) -> None:
     """Erase the salts of turns; by key of the conversation, those up to a number."""
     db.executemany(_PRUNE_LINKS, newest)
+
+
+def mask(db: sqlite3.Connection, session_key: int, turn_no: int) -> None:
+    """Erase the salt of a turn whose content was masked."""
+    db.execute(_MASK_LINK, (session_key, turn_no))
 
 
 def chains(

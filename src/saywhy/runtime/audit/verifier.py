@@ -215,7 +215,7 @@ class Bundle:
         self.heads[chain["id"], no] = made
         self.counts["turns"] += 1
         if turn["salt"] is None:
-            check(turn["erased"] in ("forgotten", "pruned"), f"turn {no} lacks its salt")
+            check(turn["erased"] in ("forgotten", "pruned", "masked"), f"turn {no} lacks its salt")
             self.counts["erased"] += 1
             self.receipts.begin()
         else:

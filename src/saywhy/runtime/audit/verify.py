@@ -39,7 +39,7 @@ _SEAL: Final = b"saywhy-seal-1"
 _BROKEN: Final = (
     ValueError, TypeError, KeyError, AttributeError, RecursionError, struct.error, CallerError
 )  # fmt: skip
-_ERASED: Final = ("forgotten", "pruned")
+_ERASED: Final = ("forgotten", "pruned", "masked")
 
 
 class _Chain(msgspec.Struct):

@@ -99,6 +99,9 @@ class Redactor:
         self.numbers: set[str] = set()
         self.generation = 0
         """Grows whenever a secret is learnt."""
+        self.declared: dict[str, None] = {}
+        """Texts that were declared sensitive in the commits so far: answers, and what stands at
+        places that authors named."""
         self.taint: Taint | None = None
         """Where sensitive values are; None where nothing was declared and nothing is known."""
         self.on_learnt: Callable[[Taint, list[str]], None] | None = None
@@ -170,6 +173,7 @@ class Redactor:
         if self.taint is not None:
             commit = self._followed(self.taint, commit, again=again)
         if commit.secrets:
+            self.declared.update((one, None) for one in commit.secrets if isinstance(one, str))
             self.learn(commit.secrets)
         elif (
             not self._exact
@@ -194,6 +198,7 @@ class Redactor:
         if again:
             return taint.again(commit)
         followed = taint.follow(commit)
+        self.declared.update(dict.fromkeys(taint.declared_texts))
         if taint.is_new:
             self.generation += 1
         elif not taint.texts:

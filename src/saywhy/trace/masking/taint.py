@@ -61,6 +61,8 @@ class Taint:
         self.mark = mark
         self.texts: list[str] = []
         """What was found to be sensitive by the commit followed last, to be masked elsewhere."""
+        self.declared_texts: list[str] = []
+        """Those of them that an author declared."""
         self.shown: dict[str, str] = {}
         """Texts that were said → how they are to be shown."""
         self._own = ""
@@ -131,7 +133,7 @@ class Taint:
 
     def follow(self, commit: Commit) -> Commit:
         """The commit without sensitive values; what it wrote of them is known from here on."""
-        self.texts, self._own = [], ""
+        self.texts, self.declared_texts, self._own = [], [], ""
         for said in commit.secrets:
             if not isinstance(said, str):
                 self._show(*said)
@@ -373,6 +375,8 @@ class Taint:
         found = given(value) if declared else distinctive(value)
         own = self._own
         fresh = (text for text in found if self.mark not in text and text not in own)
+        if declared:
+            self.declared_texts.extend(found)
         self.texts.extend(text for text in fresh if declared or not self._is_harmless(text))
 
     def _is_harmless(self, text: str) -> bool:
