@@ -68,6 +68,20 @@ def test_properties_of_tools() -> None:
     assert flat.arguments["look"] == (("who",),)
 
 
+def test_parts_of_answers_that_are_harmless() -> None:
+    """At any depth, but not in something that is sensitive as a whole."""
+    no, yes = {"type": "string", "pii": False}, {"type": "string", "pii": True}
+    items = {"type": "array", "items": {"type": "object", "properties": {"id": no, "ssn": yes}}}
+    whole = {"type": "object", "pii": True, "properties": {"id": no}}
+    made = tool(
+        returns={"type": "object", "properties": {"list": items, "whole": whole, "id": no}},
+        parameters={"type": "object", "properties": {"who": yes}},
+    )
+    found = declared(tools=(made,))
+    assert found.harmless["look"] == (("list", "id"), ("id",))
+    assert found.answers["look"] == (("list", "ssn"), ("whole",))
+
+
 def test_what_each_argument_is_made_of() -> None:
     """The paths in its template, also in an object."""
     call = {

@@ -108,6 +108,7 @@ def declared_in(flows: Iterable[Flow], tools: Iterable[Tool]) -> Declared:
         tuple(dict.fromkeys(_outer_paths(given))),
         dict(_spots(offered, "schema")),
         dict(_spots(offered, "returns")),
+        dict(_spots(offered, "returns", pii=False)),
     )
     if not found:
         return NOTHING
@@ -165,10 +166,12 @@ def _paths_in(value: Any) -> Iterator[Spot]:
 # ------------------------------------------------------------------ tools
 
 
-def _spots(tools: Iterable[Tool], part: str) -> Iterator[tuple[str, tuple[Spot, ...]]]:
+def _spots(
+    tools: Iterable[Tool], part: str, *, pii: bool = True
+) -> Iterator[tuple[str, tuple[Spot, ...]]]:
     for tool in tools:
         schema = tool.shown_schema if part == "schema" else tool.returns
-        found = tuple(sensitive_spots(schema))
+        found = tuple(sensitive_spots(schema) if pii else harmless_spots(schema))
         if found:
             yield tool.id, found
             yield tool.name, found
@@ -186,3 +189,18 @@ def sensitive_spots(schema: Any, spot: Spot = ()) -> Iterator[Spot]:
         yield from sensitive_spots(inner, (*spot, name))
     if "items" in schema:
         yield from sensitive_spots(schema["items"], spot)
+
+
+def harmless_spots(schema: Any, spot: Spot = ()) -> Iterator[Spot]:
+    """Where in a value of this JSON schema `pii` is false, outside of what is sensitive as a
+    whole."""
+    if not isinstance(schema, Mapping) or len(spot) > _DEEPEST or is_on(schema.get("pii")):
+        return
+    if schema.get("pii") is False:
+        yield spot
+        return
+    properties = schema.get("properties")
+    for name, inner in properties.items() if isinstance(properties, Mapping) else ():
+        yield from harmless_spots(inner, (*spot, name))
+    if "items" in schema:
+        yield from harmless_spots(schema["items"], spot)

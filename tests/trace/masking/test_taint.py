@@ -147,6 +147,47 @@ def test_what_tools_declare_of_arguments_and_answers() -> None:
     assert taint.texts == ["y-4712"]
 
 
+def test_what_a_tool_answers_may_be_harmless_in_part() -> None:
+    """Where its author says so, although something sensitive was handed in; the rest is not."""
+    spots = {"look": (("id",), ("list", "code"))}
+    taint = taint_of(paths=(SSN,), harmless=spots, answers={"look": (("list", "inner"),)})
+    taint.follow(commit(asked=Asked("tool", "look", freeze({"who": "123-45"})), reads=(SSN,)))
+    answer = {
+        "id": "order 4711",
+        "name": "Ann Smithson",
+        "list": [{"code": "code 4712", "inner": "deep 99"}, {"code": {"any": 1}, "more": True}],
+    }
+    value = freeze(answer)
+    seen = taint.follow(
+        commit(2, "CALL-TOOL", answered=Answered("tool", "look", value), ops=(put("r", value),))
+    )
+    shown = freeze(
+        {
+            "id": "order 4711",
+            "name": MARK,
+            "list": [{"code": "code 4712", "inner": MARK}, {"code": {"any": 1}, "more": MARK}],
+        }
+    )
+    assert seen.answered is not None
+    assert seen.answered.value == shown
+    assert seen.ops[0].value == shown
+    assert set(taint.texts) == {"Ann Smithson", "deep 99"}
+    for key, is_sensitive in (("id", False), ("name", True), ("list", True)):
+        assert taint.covers(("v1", "r", key)) == is_sensitive
+    assert not taint.covers(("v1", "r", "list", 1, "code"))
+    assert taint.follow(commit(3, reads=(("v1", "r", "id"),), ops=(put("x", 7),))).ops[0].value == 7
+    seen = taint.follow(commit(4, reads=(("v1", "r", "name"),), ops=(put("y", 7),)))
+    assert seen.ops[0].value == MARK
+
+
+def test_a_step_of_which_all_is_sensitive_has_no_harmless_part() -> None:
+    """`pii` on the step says more than `pii` false in the tool."""
+    taint = taint_of(steps=frozenset([("F", "/n")]), harmless={"look": ((),)})
+    took = Answered("tool", "look", freeze({"id": "order 4711"}))
+    seen = taint.follow(commit(kind="CALL-TOOL", answered=took, ops=(put("r", took.value),)))
+    assert seen.ops[0].value == MARK
+
+
 def test_a_text_is_shown_as_its_step_says() -> None:
     """A template knows which part is sensitive; what a RETURN computes is masked whole."""
     taint = taint_of(paths=(SSN,))

@@ -145,17 +145,26 @@ def check_tool_privacy(tool: ToolDefinition) -> Iterator[Problem]:
         yield from _schema(tool, tool.raw.get(part), f"/{part}", 0)
 
 
-def _schema(tool: ToolDefinition, schema: Any, pointer: str, depth: int) -> Iterator[Problem]:
+def _schema(
+    tool: ToolDefinition, schema: Any, pointer: str, depth: int, *, hidden: bool = False
+) -> Iterator[Problem]:
+    """`hidden`: it is a part of something that is sensitive as a whole."""
     if not isinstance(schema, Mapping) or depth > _DEEPEST:
         return
     written = schema.get("pii")
     if written is not None and not isinstance(written, bool | Mapping):
         message = f"`pii` in the tool {tool.id} must be true or false, not {kind_of(written)}"
         yield tool_problem(tool, message, f"{pointer}/pii", _YES)
+    if written is False and hidden:
+        message = f"`pii` false in the tool {tool.id} does nothing: what is around it is sensitive"
+        hint = "put `pii` on the properties beside it, and take it away from around them"
+        yield tool_problem(tool, message, f"{pointer}/pii", hint, "warning")
+    hidden = hidden or written is True
     properties = schema.get("properties")
     for name, inner in properties.items() if isinstance(properties, Mapping) else ():
-        yield from _schema(tool, inner, pointer + join("/properties", name), depth + 1)
-    yield from _schema(tool, schema.get("items"), pointer + "/items", depth + 1)
+        at = pointer + join("/properties", name)
+        yield from _schema(tool, inner, at, depth + 1, hidden=hidden)
+    yield from _schema(tool, schema.get("items"), pointer + "/items", depth + 1, hidden=hidden)
 
 
 __all__ = ["check_privacy", "check_step_privacy", "check_tool_privacy"]

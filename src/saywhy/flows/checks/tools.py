@@ -18,7 +18,7 @@ from saywhy.flows.checks.keys import (
     TOOL_KEYS,
     misspelt_keys,
 )
-from saywhy.flows.checks.spot import Known
+from saywhy.flows.checks.spot import Known, Severity
 from saywhy.flows.model import Library, ToolDefinition
 
 
@@ -47,9 +47,11 @@ def check_tools(library: Library, known: Known) -> Iterator[Problem]:
         yield from _mapping(tool, known)
 
 
-def tool_problem(tool: ToolDefinition, message: str, pointer: str, hint: str) -> Problem:
+def tool_problem(
+    tool: ToolDefinition, message: str, pointer: str, hint: str, severity: Severity = "error"
+) -> Problem:
     """A problem at a place of a tool."""
-    return Problem(message, tool.place_of(pointer), hint)
+    return Problem(message, tool.place_of(pointer), hint, severity)
 
 
 def local_function(tool: ToolDefinition) -> str:

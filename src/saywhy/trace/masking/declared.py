@@ -7,7 +7,7 @@ follows from them while a conversation runs is answered by `taint`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from saywhy.values import Key
@@ -34,6 +34,8 @@ class Declared:
     """Tool → where in its arguments."""
     answers: Mapping[str, tuple[Spot, ...]] = field(default_factory=dict[str, tuple[Spot, ...]])
     """Tool → where in its answer."""
+    harmless: Mapping[str, tuple[Spot, ...]] = field(default_factory=dict[str, tuple[Spot, ...]])
+    """Tool → where in its answer nothing sensitive is, although sensitive values were handed in."""
     parts: Mapping[tuple[str, str], Mapping[str, tuple[Spot, ...]]] = field(
         default_factory=dict[tuple[str, str], Mapping[str, tuple[Spot, ...]]]
     )
@@ -52,15 +54,7 @@ class Declared:
 
     def with_paths(self, paths: tuple[Key, ...]) -> Declared:
         """The same and these paths."""
-        return Declared(
-            self.variables,
-            self.steps,
-            self.asking,
-            (*self.paths, *paths),
-            self.arguments,
-            self.answers,
-            self.parts,
-        )
+        return replace(self, paths=(*self.paths, *paths))
 
     def joined(self, other: Declared) -> Declared:
         """What both declare."""
@@ -75,6 +69,7 @@ class Declared:
             tuple(dict.fromkeys((*self.paths, *other.paths))),
             _joined(self.arguments, other.arguments, _both),
             _joined(self.answers, other.answers, _both),
+            _joined(self.harmless, other.harmless, _both),
             {**self.parts, **other.parts},
         )
 

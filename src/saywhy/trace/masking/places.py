@@ -7,7 +7,7 @@ and writes one item: `people.0.ssn`. A number in an author's path is a text, in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from saywhy.trace.masking.declared import Spot
@@ -60,6 +60,27 @@ def found_at(value: Any, spot: Spot) -> Any:
     if not isinstance(inside, Mapping) or spot[0] not in inside:
         return None
     return found_at(inside[spot[0]], spot[1:])  # pyright: ignore[reportUnknownArgumentType]
+
+
+def places_but(value: Any, spots: tuple[Spot, ...], key: Key) -> Iterator[Key]:
+    """The places in a value at `key` that are none of the spots, around them or in them."""
+    if () in spots:
+        return
+    inside = raw(value)
+    if spots and isinstance(inside, list | tuple):
+        for item in inside:
+            yield from places_but(item, spots, key)
+    elif spots and isinstance(inside, Mapping):
+        for name, item in inside.items():
+            within = inner(spots, name)
+            yield from places_but(item, within, (*key, name)) if within else ((*key, name),)
+    else:
+        yield key
+
+
+def inner(spots: tuple[Spot, ...], name: str) -> tuple[Spot, ...]:
+    """What is left of the spots in a field; empty where none leads there."""
+    return tuple(spot[1:] for spot in spots if spot and spot[0] == name)
 
 
 def is_something(found: Any) -> bool:

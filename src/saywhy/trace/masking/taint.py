@@ -18,13 +18,15 @@ from saywhy.chart.commit import Answered, Commit, Op
 from saywhy.trace.masking.content import Content, content_of
 from saywhy.trace.masking.declared import Declared, Spot
 from saywhy.trace.masking.known import KnownPlaces
-from saywhy.trace.masking.places import found_at, is_something, of_one_value
+from saywhy.trace.masking.places import found_at, is_something, of_one_value, places_but
+from saywhy.trace.masking.run_facts import is_of_the_run
 from saywhy.trace.masking.texts import distinctive, given
 from saywhy.trace.masking.veil import (
     veil,
     veil_answered,
     veil_asked,
     veil_at,
+    veil_but,
     veil_call,
     veil_decision,
     veil_facts,
@@ -38,10 +40,6 @@ SENSITIVE: Final = "sensitive"
 """Under which name a session keeps what is known of its sensitive places."""
 _SPEECH: Final = frozenset([("session", "queue"), ("session", "tentative"), ("turn", "reply")])
 _BOOKKEEPING: Final = frozenset(["session", "turn", "routing"])
-_OF_THE_RUN: Final = frozenset(["receipts", "runId", "conversationId"])
-"""What an agent keeps of its run: salted digests, and whose they are. Nothing said is in it."""
-_COUNTED: Final = frozenset(["turnNumber", "loopCount", "calls", "maxIterations", "looseSystem"])
-"""What it counts; a number or a truth of nobody's."""
 _KEYPAD: Final = ("cargo", "digits")
 _OWN_WORDS: Final = frozenset(["SAY", "SAY-GET", "FORM"])
 """Steps whose words are templates, of which only what was filled in may be sensitive."""
@@ -67,6 +65,8 @@ class Taint:
         """Texts that were said → how they are to be shown."""
         self._own = ""
         """A sentence of the engine's in the commit that is followed: not a text to look for."""
+        self._harmless: tuple[Spot, ...] = ()
+        """Where in the answer of the commit that is followed nothing sensitive is."""
         self._heard: dict[str, Key] = {}
         """The user's messages of this turn, by their text → where they stand."""
         self.grown = 0
@@ -133,7 +133,7 @@ class Taint:
 
     def follow(self, commit: Commit) -> Commit:
         """The commit without sensitive values; what it wrote of them is known from here on."""
-        self.texts, self.declared_texts, self._own = [], [], ""
+        self.texts, self.declared_texts, self._own, self._harmless = [], [], "", ()
         for said in commit.secrets:
             if not isinstance(said, str):
                 self._show(*said)
@@ -228,6 +228,7 @@ class Taint:
         self, commit: Commit, reads: tuple[Key, ...], *, is_declared: bool, is_answer: bool
     ) -> Commit:
         clean = _NONE if is_declared or is_answer else self._clean(commit, reads)
+        self._harmless = () if is_declared else self._said_harmless(commit)
         self._note_return(commit)
         changes: dict[str, Any] = {}
         if commit.answered is not None and _is_refused(commit.answered):
@@ -243,7 +244,7 @@ class Taint:
         answered = commit.answered
         if answered is not None and answered.kind != "user":
             self._learn_answer(answered, declared=is_declared)
-            hidden = veil_answered(answered, self.mark)
+            hidden = veil_answered(answered, self.mark, self._harmless)
             error = self._sentence(answered.error, commit)
             changes["answered"] = msgspec.structs.replace(hidden, error=error)
         changes["calls"] = tuple([self._call(call) for call in commit.calls])
@@ -253,6 +254,12 @@ class Taint:
         if commit.facts:
             changes["facts"] = self._facts(commit)
         return self._at_spots(msgspec.structs.replace(commit, **changes))
+
+    def _said_harmless(self, commit: Commit) -> tuple[Spot, ...]:
+        """Where in what a tool answered to something sensitive its author says that nothing is."""
+        answered = commit.answered
+        called = answered is not None and answered.kind in ("tool", "settle", "approval")
+        return self.declared.harmless.get(answered.name, ()) if answered and called else ()
 
     def _facts(self, commit: Commit) -> dict[str, Any]:
         facts = veil_facts(commit.facts, self.mark)
@@ -313,13 +320,15 @@ class Taint:
             return op
         if len(key) == 2 and key[1] in clean:
             return self._op_at_places(op, commit)
-        if _is_of_the_run(op, commit):
+        if is_of_the_run(op, commit):
             return op
-        self.add(key, declared=declared)
+        for place in places_but(op.value, self._harmless, key):
+            self.add(place, declared=declared)
         if declared:
             self._note_source(commit)
-        self._learn(op.value, declared=declared or self._places.is_declared(key))
-        return Op(op.verb, key, veil(op.value, self.mark))
+        rest = veil_at(op.value, self._harmless, self.mark)
+        self._learn(rest, declared=declared or self._places.is_declared(key))
+        return Op(op.verb, key, veil_but(op.value, self._harmless, self.mark))
 
     def _filled(self, commit: Commit) -> Commit:
         """A form that took several answers: only those that are sensitive are."""
@@ -461,7 +470,7 @@ class Taint:
         spots = self.declared.answers.get(answered.name, ()) if answered.kind == "tool" else ()
         said = content_of(answered.value, spots) if answered.kind == "tool" else None
         value = answered.value if said is None else said.tree
-        self._learn(value, declared=declared)
+        self._learn(veil_at(value, self._harmless, self.mark), declared=declared)
         self._learn_at(value, spots)
 
     def _content_at(self, commit: Commit, said: Content, spots: tuple[Spot, ...]) -> dict[str, Any]:
@@ -483,14 +492,6 @@ class Taint:
     def _learn_at(self, value: Any, spots: tuple[Spot, ...]) -> None:
         for spot in spots:
             self._learn(found_at(value, spot), declared=True)
-
-
-def _is_of_the_run(op: Op, commit: Commit) -> bool:
-    """Whether an agent writes what tells of its run, and not of what the run is about."""
-    if commit.kind.isupper() and not (commit.kind == "AGENT" and commit.to.startswith("call ")):
-        return False
-    name = op.key[1] if len(op.key) == 2 else ""
-    return name in _OF_THE_RUN or (name in _COUNTED and isinstance(op.value, int))
 
 
 def _is_refused(answered: Answered) -> bool:

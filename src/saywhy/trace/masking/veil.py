@@ -13,7 +13,7 @@ import msgspec
 
 from saywhy.chart.commit import Answered, Asked, Condition, Decision, FunctionCall
 from saywhy.trace.masking.declared import Spot
-from saywhy.trace.masking.places import index_of
+from saywhy.trace.masking.places import index_of, inner
 from saywhy.values import UNDEFINED, FrozenDict, FrozenList, freeze, get_path, raw, set_path
 
 _ROLES = ["role", "type", "id", "name", "model", "tool", "names", "since"]
@@ -59,6 +59,20 @@ def _at(value: Any, spot: Spot, mark: str) -> Any:
         found = get_path(value, spot[:1])
         return set_path(freeze(value), spot[:1], freeze(_at(found, spot[1:], mark)))
     return value
+
+
+def veil_but(value: Any, spots: tuple[Spot, ...], mark: str) -> Any:
+    """A value of which only what stands at some paths in it is kept, and the names around that."""
+    if () in spots:
+        return value
+    inside = raw(value)
+    if spots and isinstance(inside, list | tuple):
+        return FrozenList([raw(veil_but(item, spots, mark)) for item in inside])
+    if not spots or not isinstance(inside, Mapping):
+        return veil(value, mark)
+    return FrozenDict(
+        {name: raw(veil_but(one, inner(spots, name), mark)) for name, one in inside.items()}
+    )
 
 
 def veil_named(value: Any, clean: frozenset[str], mark: str) -> Any:
@@ -133,10 +147,10 @@ def veil_asked(asked: Asked, clean: frozenset[str], mark: str) -> Asked:
     return msgspec.structs.replace(asked, args=args)
 
 
-def veil_answered(answered: Answered, mark: str) -> Answered:
-    """What came back, without what it says."""
+def veil_answered(answered: Answered, mark: str, harmless: tuple[Spot, ...] = ()) -> Answered:
+    """What came back, without what it says but at some harmless places."""
     talk = answered.kind == "model"
-    value = veil_talk(answered.value, mark) if talk else veil(answered.value, mark)
+    value = veil_talk(answered.value, mark) if talk else veil_but(answered.value, harmless, mark)
     return msgspec.structs.replace(
         answered,
         value=value,
