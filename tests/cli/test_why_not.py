@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from pathlib import Path
+
 import pytest
 
 from .conftest import Run
@@ -55,3 +58,19 @@ def test_why_of_other_things(run: Run) -> None:
     none = run("why", "--session", "first", "--argument", "charge.amount")
     assert none.code == 2
     assert "no call of charge is recorded" in none.err
+
+
+@pytest.mark.parametrize("damage", [b"[" * 3000, b"[]", b'{"cursor"', b"\xff", b'{"cursor":[]}'])
+@pytest.mark.usefixtures("played")
+def test_a_damaged_document_hides_no_record(run: Run, folder: Path, damage: bytes) -> None:
+    """The record is told all the same; what needs the document says what is wrong with it."""
+    with sqlite3.connect(folder / "saywhy.db") as db:
+        db.execute("UPDATE document SET doc = ?", (damage,))
+    db.close()
+    for question in (["why"], ["why-not", "flow:Pay"], ["what-changed"], ["narrative"]):
+        done = run(*question)
+        assert done.code == 0, done.err
+        assert done.err == "conversation first\n"
+    replayed = run("replay", "first")
+    assert replayed.code == 2
+    assert replayed.err.startswith("saywhy: its document ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -233,6 +234,24 @@ async def test_it_stays_as_it_was(engine: Engine) -> None:
         trace.commit(10**6)
     with pytest.raises(CallerError, match="no step of turn 9999"):
         trace.end_of(9999)
+
+
+async def test_a_damaged_message_is_named(tmp_path: Path) -> None:
+    """As it is where a conversation is short and read as a whole;
+    other turns are told."""
+    path = tmp_path / "s.db"
+    async with Engine(flows=FLOWS, store=SqliteStore(path)) as engine:
+        for text in ("main", "Ann", *map(str, range(AT_ONCE))):
+            await engine.take_turn("c1", text)
+        with sqlite3.connect(path) as db:
+            db.execute("UPDATE message SET doc = ? WHERE turn_no = 3", (b'{"seq": []}',))
+        db.close()
+        trace = await engine.trace("c1")
+        assert isinstance(trace, PagedTrace)
+        with pytest.raises(CallerError, match="this is no message of a conversation: ") as caught:
+            trace.why(Reply(3))
+        assert caught.value.hint == "restore the newest backup of the store"
+        assert trace.turn(9).messages
 
 
 async def test_without_links(engine: Engine, store: Store) -> None:

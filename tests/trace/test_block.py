@@ -209,6 +209,10 @@ def test_rows_of_version_1() -> None:
     [
         (b"[3,0,1]", "this is no row of commits: version 3 is not known here, only 2 is"),
         (b"[2,0", "this is no row of commits: "),
+        (b"[]", "this is no row of commits: "),
+        (b"[" * 3000, "this is no row of commits: "),
+        (b'[2,0,1,1,0,[],[],[[0,"n","SAY"]]]', "this is no row of commits: "),
+        (b'{"a":' * 3000, "this is no commit: "),
         (b'{"seq":1}', "this is no commit: "),
         (b"", "this is no commit: "),
     ],

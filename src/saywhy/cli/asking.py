@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from saywhy.cli.output import err, out
-from saywhy.errors import CallerError
+from saywhy.errors import CallerError, DamagedSession
 
 if TYPE_CHECKING:
     from saywhy.trace.trace import Trace
@@ -51,7 +52,9 @@ async def flows_of(path: Path, session_id: str) -> list[str]:
 
     async with SqliteStore(path, read_only=True) as store:
         found = await store.session(session_id)
-        digest = setting_in(found.doc) if found is not None else ""
+        digest = ""
+        with suppress(DamagedSession):  # the record tells what happened all the same
+            digest = setting_in(found.doc) if found is not None else ""
         document = await store.chart(digest) if digest else None
     told = read_setting(document)["flows"] if document is not None else []
     return [str(flow["name"]) for flow in told if flow.get("name")]

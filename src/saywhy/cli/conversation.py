@@ -8,12 +8,13 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from saywhy.chart.commit import Commit
-from saywhy.errors import CallerError, SaywhyError, UnknownSession, did_you_mean
+from saywhy.errors import CallerError, DamagedSession, SaywhyError, UnknownSession, did_you_mean
 from saywhy.runtime.engine import Engine
 from saywhy.runtime.session import Session
 from saywhy.stores.encoding import decode
@@ -188,7 +189,20 @@ def newest(sessions: list[StoredSession]) -> StoredSession | None:
 def _last_activity(stored: StoredSession) -> float:
     if stored.doc is None or stored.running:
         return float("inf")
-    return float(loads_raw(decode(stored.doc)).get("lastActivity") or 0)
+    with suppress(DamagedSession):  # one that nobody can read is the last that is meant
+        return float(document_of(stored.doc).get("lastActivity") or 0)
+    return 0.0
+
+
+def document_of(data: bytes) -> dict[str, Any]:
+    """The document of a stored conversation. Raises `DamagedSession` for what is none."""
+    try:
+        tree = loads_raw(decode(data))
+    except (ValueError, RecursionError) as error:
+        raise DamagedSession(f"its document cannot be read: {error}") from error
+    if not isinstance(tree, dict):
+        raise DamagedSession("its document is no object")
+    return tree
 
 
 async def find_session(store: Store, session_id: str | None) -> StoredSession:

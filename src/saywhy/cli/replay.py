@@ -10,7 +10,7 @@ import typer
 
 from saywhy.cli.options import AgentsOption, GlobalsOption, JsonFlag, StoreOption, store_to_read
 from saywhy.cli.output import err, out
-from saywhy.errors import CallerError
+from saywhy.errors import CallerError, DamagedSession
 
 if TYPE_CHECKING:
     from saywhy.runtime.engine import Engine
@@ -210,15 +210,16 @@ class Engines:
 
 def setting_in(document: bytes | None) -> str:
     """The digest of what a stored conversation ran with; empty where it does not say."""
+    from saywhy.cli.conversation import document_of
     from saywhy.runtime.replay.setting import NAME
-    from saywhy.stores.encoding import decode
-    from saywhy.values import loads_raw
 
     if document is None:
         return ""
-    tree = loads_raw(decode(document))
-    scopes = tree.get("cursor", {}).get("state", {}).get("scopes", {})
-    return str(scopes.get("session", {}).get(NAME, ""))
+    try:
+        scopes = document_of(document).get("cursor", {}).get("state", {}).get("scopes", {})
+        return str(scopes.get("session", {}).get(NAME, ""))
+    except AttributeError as error:
+        raise DamagedSession("its document holds no variables") from error
 
 
 async def _never_asked(system: str, user: str) -> str:

@@ -62,7 +62,7 @@ def paged(machinery: Machinery, parts: Parts) -> PagedTrace:
 
 
 def _writers(doc: bytes | None, next_seq: int) -> Writers:
-    with suppress(SaywhyError, ValueError):
+    with suppress(SaywhyError, ValueError, RecursionError):
         if doc is not None:
             return Writers.from_tree(loads_into(document_of(doc), _KEPT).writers, next_seq)
     return Writers(next_seq)

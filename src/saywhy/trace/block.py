@@ -218,12 +218,11 @@ def read_block(
     filled = _filled(data, messages, longest)
     try:
         whole = _read(data if filled is None else filled)
-    except ValueError as error:
+        is_whole = filled is not None or not whole.shortened
+        commits = _commits(whole, () if is_whole else (SHORTENED_TAG,))
+    except (ValueError, IndexError, RecursionError) as error:
         raise CallerError(f"this is no row of commits: {error}") from error
-    if filled is not None or not whole.shortened:
-        return Block(_commits(whole, ()), whole.links)
-    commits = _commits(whole, (SHORTENED_TAG,))
-    if messages is not None:
+    if not is_whole and messages is not None:
         commits = [put_back(commit, messages) for commit in commits]
     return Block(commits, whole.links)
 

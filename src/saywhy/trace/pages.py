@@ -15,14 +15,12 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final, Protocol, overload
 
-import msgspec
-
 from saywhy.chart.commit import Commit
 from saywhy.errors import SaywhyError
-from saywhy.messages import Message
+from saywhy.messages import read_message
 from saywhy.trace.block import Link, read_block
 from saywhy.trace.index import touches
-from saywhy.values import Key, loads_into
+from saywhy.values import Key
 
 CHUNK_TURNS: Final = 32
 CHUNK_PASSED: Final = 64
@@ -41,8 +39,6 @@ MAX_TOLD: Final = 128
 
 Root = tuple[str | int, str | int]
 Rows = Sequence[tuple[int, bytes]]
-
-_MESSAGE: Final = msgspec.json.Decoder(Message)
 
 
 class StoredPart(Protocol):
@@ -76,7 +72,7 @@ class Page:
 
     def __init__(self, part: StoredPart, longest: int | None = None) -> None:
         self.turn = part.turn_no
-        read = [loads_into(doc, _MESSAGE) for _, doc in part.messages]
+        read = [read_message(doc) for _, doc in part.messages]
         self.messages = {message.seq: message for message in read}
         self.commits: list[Commit] = []
         self._linked: list[Sequence[Link]] = []

@@ -121,7 +121,7 @@ def decode(data: bytes | str) -> Commit:
     """The commit written by `encode`. Raises `CallerError` for anything else."""
     try:
         return loads_into(data, _DECODER)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CallerError(f"this is no commit: {error}") from error
 
 

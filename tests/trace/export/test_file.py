@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -114,3 +115,34 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     """A missing file is named."""
     with pytest.raises(CallerError, match=r"no\.jsonl cannot be read: No such file"):
         read_trace(tmp_path / "no.jsonl")
+
+
+@pytest.mark.parametrize("key", [[], ["input"], ["input", "x"], ["input", "9" * 5000]])
+@pytest.mark.parametrize("where", ["reads", "ops", "condition", "part"])
+def test_keys_that_lead_nowhere(payment: Any, where: str, key: list[str]) -> None:
+    """They are refused with their line, so that no explanation trips over them."""
+    lines = list(lines_of(payment.trace))
+    at, line = next(
+        (number, tree)
+        for number, tree in enumerate(map(json.loads, lines))
+        if tree.get("commit", {}).get("decision")
+    )
+    condition = {"text": "x", "result": True, "read": [[key, 1]]}
+    line["commit"] |= {
+        "reads": {"reads": [key]},
+        "ops": {"ops": [["set", key, 1]]},
+        "condition": {"decision": {"chosen": "a", "conditions": [condition]}},
+        "part": {
+            "decision": {
+                "chosen": "a",
+                "conditions": [{"text": "any", "result": True, "parts": [condition]}],
+            }
+        },
+    }[where]
+    lines[at] = json.dumps(line).encode() + b"\n"
+    with pytest.raises(
+        CallerError, match=r"no line of a trace: commit \d+ speaks of .* no vari"
+    ) as e:
+        trace_of(lines, "x.jsonl")
+    assert str(e.value.place) == f"x.jsonl:{at + 1}"
+    assert len(str(e.value)) < 200

@@ -85,7 +85,7 @@ def _add_values(evidence: Evidence, stored: StoredSession) -> None:
     if stored.doc is None:
         return
     with suppress(
-        ValueError, KeyError, TypeError, SaywhyError
+        ValueError, KeyError, TypeError, AttributeError, RecursionError, SaywhyError
     ):  # a damaged document: the rest is searched all the same
         tree = loads_raw(decode(stored.doc))
         if not isinstance(tree, dict):
@@ -123,7 +123,7 @@ async def _turns(store: Store, session_id: str) -> AsyncIterator[Any]:
 def _tree(data: bytes) -> Any:
     try:
         return loads_raw(decode(data))
-    except (ValueError, SaywhyError):
+    except (ValueError, RecursionError, SaywhyError):
         return None
 
 

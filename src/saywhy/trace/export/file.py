@@ -6,13 +6,14 @@ cut off in the middle of a line, as a crash leaves it, is read up to there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from saywhy.chart.commit import Commit
+from saywhy.chart.commit import Commit, Condition
 from saywhy.chart.model import Chart, Charts
 from saywhy.errors import CallerError, Place
 from saywhy.messages import Message
@@ -23,6 +24,10 @@ from saywhy.trace.trace import Trace
 from saywhy.values import dumps, loads_raw
 
 FORMAT: Final = 1
+_NUMBER: Final = re.compile(r"[0-9]{1,15}")
+"""Of a message, as `input` has it."""
+_SHOWN: Final = 40
+"""Characters of a key that is none."""
 
 
 def write_trace(trace: Trace, path: str | Path, *, conversation_id: str = "") -> None:
@@ -111,6 +116,23 @@ def _take(entry: Any, charts: list[Chart], messages: list[Message], commits: lis
     elif kind == "message":
         messages.append(msgspec.convert(content, Message))
     elif kind == "commit":
-        commits.append(from_tree(content))
+        commits.append(_checked(from_tree(content)))
     else:
         raise ValueError(f"it is a {kind or 'nothing'}, not a chart, message or commit")
+
+
+def _checked(commit: Commit) -> Commit:
+    """The commit, whose keys lead somewhere: what explains a record relies on that."""
+    conditions = commit.decision.conditions if commit.decision is not None else ()
+    read = [key for one in _inner(conditions) for key, _ in one.read]
+    for key in (*commit.reads, *(op.key for op in commit.ops), *read):
+        if not key or (key[0] == "input" and not (key[1:] and _NUMBER.fullmatch(str(key[1])))):
+            told = ".".join(map(str, key))[:_SHOWN] or "nothing"
+            raise ValueError(f"commit {commit.seq} speaks of {told}, which is no variable")
+    return commit
+
+
+def _inner(conditions: Iterable[Condition]) -> Iterator[Condition]:
+    for condition in conditions:
+        yield condition
+        yield from _inner(condition.parts)
