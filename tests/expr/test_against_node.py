@@ -98,6 +98,16 @@ def test_powers_of_two_with_a_digit_too_many(node: Node) -> None:
         assert told(evaluated("n", values)) == node.evaluate("n", values)
 
 
+@pytest.mark.parametrize(
+    ("source", "ours"),
+    [("JSON.stringify([1], null, 0.5)", "[1]"), ("'x'.anchor(null)", "TypeError")],
+)
+def test_differences_in_values_are_there(node: Node, source: str, ours: str) -> None:
+    """Those that the reference lists; the language says the first as it is here."""
+    assert told(evaluated(source, {}))[1] == ours
+    assert node.evaluate(source, {})[1] != ours
+
+
 # ------------------------------------------------------------------ approximated functions
 
 UNITS: Final = 2

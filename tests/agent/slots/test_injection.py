@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from saywhy.agent.slots.injection import (
     skill,
     steering,
 )
-from saywhy.errors import CallerError
+from saywhy.errors import CallerError, OutsideError
 from saywhy.stores.retriever import Chunk
 
 NOW = SlotContext("refund please")
@@ -118,6 +119,42 @@ def test_contents_that_are_no_text() -> None:
     with pytest.raises(CallerError, match="gave coroutine instead of text") as caught:
         evaluate_injections([fact(later)], NOW)
     assert "async def" in caught.value.hint
+
+
+async def test_what_fails_is_named() -> None:
+    """A content that raises, awaited or not, alone or beside others, is told with its injection;
+    whoever waits for it is not left cancelled."""
+
+    async def down(context: SlotContext) -> str:
+        raise OSError("the shelf is down")
+
+    async def slow(context: SlotContext) -> str:
+        await asyncio.sleep(60)
+        return "late"
+
+    def at_once(context: SlotContext) -> str:
+        raise OSError("the shelf is down")
+
+    told = 'injection "memory" failed: OSError: the shelf is down'
+    for given in ([memory(down)], [memory(down), fact(slow)], [memory(at_once)]):
+        with pytest.raises(OutsideError) as caught:
+            await evaluate_injections_later(given, NOW)
+        assert caught.value.message == told
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
+
+
+def test_a_retriever_finds_chunks() -> None:
+    """Anything else is refused with what to try."""
+
+    class Odd(Found):
+        def retrieve(self, query: str, /, **limits: Any) -> Any:
+            return [{"content": "x"}]
+
+    with pytest.raises(CallerError, match="found dict instead of Chunk") as caught:
+        evaluate_injections([rag(Odd())], NOW)
+    assert "from saywhy" in caught.value.hint
 
 
 def test_marks() -> None:

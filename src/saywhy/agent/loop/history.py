@@ -105,6 +105,13 @@ def has_system(messages: FrozenList) -> bool:
 
 
 def without_prompts(messages: FrozenList) -> FrozenList:
-    """The messages without system prompts of before; what a slot put in bears a mark, and stays."""
-    items = [one for one in messages.raw if one.get("role") != "system" or INJECTED in one]
+    """The messages without system prompts of before; what a slot put in bears a mark, and stays.
+
+    In a record a message may be masked as a whole: then it is a text.
+    """
+    items = [
+        one
+        for one in messages.raw
+        if isinstance(one, str) or one.get("role") != "system" or INJECTED in one
+    ]
     return messages if len(items) == len(messages) else FrozenList(items, owned=True)

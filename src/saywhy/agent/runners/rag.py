@@ -10,7 +10,7 @@ import msgspec
 from saywhy.agent.loop.state import look, write
 from saywhy.agent.own import OWN
 from saywhy.agent.runners.part import CONVERSATION, OF_THE_RUN, Part, begin
-from saywhy.agent.slots.injection import context_text
+from saywhy.agent.slots.injection import check_chunks, context_text
 from saywhy.agent.slots.record import INJECTED
 from saywhy.chart.build import Builder
 from saywhy.chart.built import Built
@@ -68,6 +68,7 @@ def _retrieve(retriever: Any, limits: Mapping[str, Any]) -> Callable[[Any], Any]
 
 
 def _keep(s: Any, query: str, found: Sequence[Chunk]) -> None:
+    check_chunks(found or ())
     s.query = query
     s.chunks = [msgspec.to_builtins(one) for one in found or ()]
 

@@ -19,7 +19,7 @@ from saywhy.agent.instructions.fence import fence
 from saywhy.agent.slots.awaiting import all_of
 from saywhy.agent.slots.context import SlotContext, is_async
 from saywhy.agent.slots.record import SlotName
-from saywhy.errors import CallerError
+from saywhy.errors import CallerError, OutsideError, SaywhyError
 from saywhy.stores.retriever import Chunk, Retriever, is_async_retriever
 
 Lifetime: TypeAlias = Literal["iteration", "run"]
@@ -142,6 +142,7 @@ class _Retrieval:
     def _told(self, chunks: Sequence[Chunk]) -> Piece | None:
         if not chunks:
             return None
+        check_chunks(chunks)
         refs = [one.id for one in chunks if one.id]
         evidence = {
             "retrieval_score": chunks[0].score,
@@ -150,6 +151,16 @@ class _Retrieval:
             "upstream_ref": ", ".join(refs) or None,
         }
         return Piece(context_text(chunks), evidence)
+
+
+def check_chunks(found: Iterable[Any]) -> None:
+    """Raise `CallerError` where a retriever found something else than chunks."""
+    for one in found:
+        if not isinstance(one, Chunk):
+            raise CallerError(
+                f"the retriever found {type(one).__name__} instead of Chunk",
+                hint="make each a Chunk(content, score=…), from saywhy",
+            )
 
 
 def context_text(chunks: Sequence[Chunk]) -> str:
@@ -190,7 +201,7 @@ async def evaluate_injections_later(
 ) -> Evaluated:
     """What applies at this moment; contents are awaited side by side."""
     asked, skipped = _asked(injections, context)
-    given = await all_of(_content(one, context) for one in asked)
+    given = await all_of([_awaited(one, _content(one, context)) for one in asked])
     return _settled(asked, given, skipped)
 
 
@@ -214,7 +225,30 @@ def _asked(
 
 
 def _content(one: Injection, context: SlotContext) -> Any | Awaitable[Any]:
-    return one.content(context) if callable(one.content) else one.content
+    if not callable(one.content):
+        return one.content
+    try:
+        return one.content(context)
+    except Exception as error:
+        raise _failed(one, error) from error
+
+
+def _awaited(one: Injection, content: Any) -> Any:
+    """Content that is to be awaited, with the name of what it is for in its error."""
+
+    async def later() -> Any:
+        try:
+            return await content
+        except Exception as error:
+            raise _failed(one, error) from error
+
+    return later() if isawaitable(content) else content
+
+
+def _failed(one: Injection, error: Exception) -> SaywhyError:
+    if isinstance(error, SaywhyError):
+        return error
+    return OutsideError(f'injection "{one.id}" failed: {type(error).__name__}: {error}')
 
 
 def _settled(
