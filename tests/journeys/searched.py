@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
+import pytest
+
 from saywhy import CallerError, Engine, FlowExecutionError
 from saywhy.agent.hooks import HOOKS
 from saywhy.runtime.audit.export import bundle
@@ -16,6 +18,11 @@ from saywhy.trace.causes.why import Reply
 from saywhy.trace.export.file import lines_of
 from saywhy.trace.export.spans import spans_of
 from saywhy.values import dumps
+
+
+def overheard(log: pytest.LogCaptureFixture, output: pytest.CaptureFixture[str]) -> bytes:
+    """What was logged and printed so far."""
+    return ("".join(output.readouterr()) + log.text).encode()
 
 
 class Lines:

@@ -18,7 +18,7 @@ from saywhy import Agent, Engine, SqliteStore
 from saywhy.models.scripted import ScriptedModel
 from tests.journeys import canary
 from tests.journeys.canary import NAMES, found_in, only_plain
-from tests.journeys.searched import Place
+from tests.journeys.searched import Place, overheard
 
 
 def engine_of(place: Place, left_out: str) -> Engine:
@@ -102,8 +102,7 @@ async def test_no_canary_is_anywhere(
 ) -> None:
     """With every declaration in its place, nothing of the canaries is written at all."""
     caplog.set_level(logging.DEBUG)
-    data = await written(tmp_path)
-    data += "".join(capfd.readouterr()).encode() + caplog.text.encode()
+    data = await written(tmp_path) + overheard(caplog, capfd)
     assert found_in(data) == set()
     assert b"Bern" in data
     assert b"Basel" in data

@@ -22,7 +22,7 @@ from saywhy.server.mcp.service import McpService
 from tests.journeys import mcp_canaries
 from tests.journeys.canary import canary, found_in, without
 from tests.journeys.mcp_canaries import CANARIES, GUARDS
-from tests.journeys.searched import Place
+from tests.journeys.searched import Place, overheard
 
 
 class Sides(NamedTuple):
@@ -140,8 +140,7 @@ async def test_no_canary_is_anywhere(
     """With every declaration in its place, neither side writes anything of the canaries."""
     caplog.set_level(logging.DEBUG)
     sides = await written(tmp_path)
-    printed = "".join(capfd.readouterr()) + caplog.text
-    assert found_in(printed.encode(), CANARIES) == set()
+    assert found_in(overheard(caplog, capfd), CANARIES) == set()
     assert sides.found() == {"near": set(), "far": set()}
     assert b"Anything else about" in sides.far
     assert b"Basel" in sides.near

@@ -38,7 +38,7 @@ from saywhy import (
 from saywhy.models.provider import Ask, ModelReply, ToolCallPiece
 from saywhy.runtime.agents.swarm import Specialist
 from tests.journeys.canary import canary, flow, found_in, only_plain, step, without
-from tests.journeys.searched import Hooks, Place
+from tests.journeys.searched import Hooks, Place, overheard
 
 GUARDS = ("slots", "rules", "flowed", "swarm", "asked", "broken")
 """What is declared, each with a canary called like it; agents are called so, too."""
@@ -210,8 +210,7 @@ async def test_no_canary_is_anywhere(
 ) -> None:
     """In no slot, no call, no question, no error."""
     caplog.set_level(logging.DEBUG)
-    data = await written(tmp_path)
-    data += "".join(capfd.readouterr()).encode() + caplog.text.encode()
+    data = await written(tmp_path) + overheard(caplog, capfd)
     assert found_in(data, GUARDS) == set()
     assert b"What of [REDACTED]?" in data
     assert b"Hooks raised" not in data

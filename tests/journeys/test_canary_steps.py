@@ -17,7 +17,7 @@ import pytest
 
 from saywhy import Engine, SqliteStore
 from tests.journeys.canary import FUNCTIONS, canary, flow, found_in, only_plain, step, tool, without
-from tests.journeys.searched import Place
+from tests.journeys.searched import Place, overheard
 
 GUARDS = (
     "refused",
@@ -291,8 +291,7 @@ async def test_no_canary_is_anywhere(
 ) -> None:
     """Neither in what worked nor in what failed."""
     caplog.set_level(logging.DEBUG)
-    data = await written(tmp_path)
-    data += "".join(capfd.readouterr()).encode() + caplog.text.encode()
+    data = await written(tmp_path) + overheard(caplog, capfd)
     assert found_in(data, GUARDS) == set()
     assert b"Of [REDACTED] in English." in data
 

@@ -64,8 +64,8 @@ def _simple(program: Program) -> Direct | None:
     return None if operation is None or use.path[-1] == "length" else _Counted(program, operation)
 
 
-class _PathAlone:
-    """What a path holds."""
+class _OnePath:
+    """An expression about one path."""
 
     __slots__ = ("_exact", "_parameter", "_path", "_reads", "_root")
 
@@ -75,6 +75,12 @@ class _PathAlone:
         self._parameter: Final = program.parameters[0]
         self._reads: Final = program.reading.reads
         self._exact: Final = program.reading.exact
+
+
+class _PathAlone(_OnePath):
+    """What a path holds."""
+
+    __slots__ = ()
 
     def evaluated(self, names: Names, as_text: bool) -> Evaluated | None:
         """See `Direct`."""
@@ -98,17 +104,14 @@ class _PathAlone:
         return Evaluated(value, self._reads, self._exact)
 
 
-class _Counted:
+class _Counted(_OnePath):
     """What a plain number and one beside it come to."""
 
-    __slots__ = ("_exact", "_number", "_operate", "_path", "_reads", "_root")
+    __slots__ = ("_number", "_operate")
 
     def __init__(self, program: Program, operation: Operation) -> None:
-        self._path: Final = program.reading.details.uses[0].path
-        self._root: Final = self._path[0]
+        super().__init__(program)
         self._operate, self._number = operation
-        self._reads: Final = program.reading.reads
-        self._exact: Final = program.reading.exact
 
     def evaluated(self, names: Names, as_text: bool) -> Evaluated | None:
         """See `Direct`."""
