@@ -106,6 +106,14 @@ def test_words_no_flow_knows(run: Run, pay: str) -> None:
     assert done.out == "(no flow answers that; flows here: Pay)\nHow much?\n"
 
 
+@pytest.mark.parametrize("option", ["--user", "--session"])
+def test_ids_that_are_no_text(run: Run, pay: str, option: str) -> None:
+    """Bytes of another encoding are refused before anything begins."""
+    done = run("chat", pay, "--new", option, "\udcff\udcfe", stdin="Pay\n")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"saywhy: {option} is no text: ")
+
+
 def test_language(run: Run, folder: Path) -> None:
     """--lang chooses the texts."""
     step = {"id": "s", "type": "SAY", "value": "Hello", "value_es": "Hola"}

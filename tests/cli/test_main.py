@@ -107,6 +107,18 @@ def test_closed_streams_are_empty_ones(tmp_path: Path, closed: str) -> None:
     assert (done.returncode, b"Traceback" in done.stderr) == (0, False)
 
 
+@pytest.mark.parametrize("command", ["export", "export --format json", "audit export --all"])
+def test_what_goes_to_a_closed_stream_is_lost(tmp_path: Path, command: str) -> None:
+    """Where it is all that the run is for, that is a failure; a device that keeps nothing is not."""
+    in_a_shell(tmp_path, "chat f.yaml --new", b"F\n")
+    done = in_a_shell(tmp_path, f"{command} >&-")
+    assert done.returncode == 2
+    assert done.stderr.endswith(
+        b"saywhy: standard output is closed\n    open it, or name a file: --out FILE\n"
+    )
+    assert in_a_shell(tmp_path, f"{command} >/dev/null").returncode == 0
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize(
     "command",

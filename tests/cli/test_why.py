@@ -143,3 +143,22 @@ def test_options_of_a_run_need_one(run: Run) -> None:
     assert done.code == 2
     assert "nothing is run here" in done.err
     assert "add --without REF" in done.err
+
+
+@pytest.mark.usefixtures("played")
+@pytest.mark.parametrize("option", ["variable", "part", "argument", "decision", "missing"])
+def test_an_empty_question(run: Run, option: str) -> None:
+    """It asks about nothing, and is not taken for an option that was left out."""
+    done = run("why", f"--{option}", "")
+    assert (done.code, done.out) == (2, "")
+    assert f"saywhy: --{option} is empty: what it asks about is not said\n" in done.err
+
+
+@pytest.mark.usefixtures("played")
+@pytest.mark.parametrize("words", [["why", "--variable"], ["why-not"], ["forget"]])
+def test_a_long_argument_is_not_repeated_in_full(run: Run, words: list[str]) -> None:
+    """An error tells its beginning, and what is wrong with it."""
+    done = run(*words, "x" * 100_000)
+    assert done.code in (1, 2)
+    assert "xxxxx" in done.err
+    assert len(done.err) < 2000

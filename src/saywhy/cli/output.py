@@ -14,10 +14,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from saywhy.errors import DefinitionError, OutsideError, SaywhyError
+from saywhy.errors import CallerError, DefinitionError, OutsideError, SaywhyError
 
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """All of them but the tab and the line end."""
+
+LONGEST_LINE: Final = 800
+"""Characters of a line of an error's message: it repeats what was given, which may be anything."""
 
 STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
@@ -68,7 +71,12 @@ class Screen:
 
 
 def write_bytes(pieces: Iterable[bytes]) -> None:
-    """Write to standard output as it is: what a terminal cannot show must change nothing in it."""
+    """Write to standard output as it is: what a terminal cannot show must change nothing in it.
+
+    Raises `CallerError` where it is closed: what is asked for in bytes is what the run is for.
+    """
+    if getattr(sys.stdout, "name", "") == os.devnull:  # see `make_streams_safe`
+        raise CallerError("standard output is closed", hint="open it, or name a file: --out FILE")
     try:
         sys.stdout.flush()
         for piece in pieces:
@@ -106,7 +114,8 @@ def say_error(error: SaywhyError) -> int:
     screen = err()
     if isinstance(error, DefinitionError):
         for problem in error.problems:
-            screen.line(problem.render(), STYLES[problem.severity])
+            text = problem.render()
+            screen.line(text if problem.excerpt else _cut(text), STYLES[problem.severity])
         return 1
     screen.line(f"saywhy: {described(error)}", STYLES["error"])
     return 2
@@ -116,7 +125,13 @@ def described(error: SaywhyError) -> str:
     """Place, message and what to try, in one or two lines."""
     place = f"{error.place}: " if error.place else ""
     hint = f"\n    {error.hint}" if error.hint else ""
-    return f"{place}{error}{hint}"
+    return "\n".join(map(_cut, f"{place}{error}{hint}".split("\n")))
+
+
+def _cut(line: str) -> str:
+    """A line that somebody can read; of a longer one the middle is left out."""
+    end = LONGEST_LINE // 4
+    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - end]} … {line[-end:]}"
 
 
 def make_streams_safe() -> None:

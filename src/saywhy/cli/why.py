@@ -174,6 +174,11 @@ class Wanted:
             raise CallerError(
                 f"{' and '.join(given)} ask about different things", hint="ask one after the other"
             )
+        if "" in named.values():
+            raise CallerError(
+                f"{given[0]} is empty: what it asks about is not said",
+                hint="saywhy why --help tells what it takes",
+            )
         if self.variable is not None:
             return Variable(self.variable, self.turn)
         if self.error:
