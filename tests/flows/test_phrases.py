@@ -152,3 +152,15 @@ def test_a_registry_that_is_none_is_refused(registry: Any, problem: str) -> None
     with pytest.raises(CallerError) as caught:
         Phrases(registry)
     assert str(caught.value) == problem
+
+
+def test_flows_of_agents_are_named_in_words() -> None:
+    """With a capital where the sentence begins with the name; all other values stay."""
+    phrases = Phrases({"nl": {"flow_completed": "Klaar: {{flowName}}."}})
+    said = phrases.say("flow_execution_error", "en", flowName="(fallback)", errorMessage="(x)")
+    assert said == "Your request could not go on: (x)"
+    assert phrases.say("flow_completed", "en", flowName="(ask a person)") == (
+        "Completed your request."
+    )
+    assert phrases.say("flow_completed", "nl", flowName="(fallback)") == "Klaar: your request."
+    assert phrases.say("flow_completed", "en", flowName="(Pay)") == "Completed (Pay)."

@@ -85,7 +85,7 @@ class Guidance:
                 self._made.clear()
             text = self._made[key] = self._said(*key)
         if self.mode == "template" and self.template:
-            values = {"guidance": text, "flowName": flow, "flowPrompt": prompt}
+            values = {"guidance": text, **self._names(flow, prompt, language, phrases)}
             return _in_template(self.template, question, values)
         if self.mode == "prepend":
             return [[text, 0], [self.separator, 0], *question]
@@ -106,6 +106,12 @@ class Guidance:
         texts[""] = self.messages.get(context)
         return {tag: text for tag, text in texts.items() if isinstance(text, str)}
 
+    @staticmethod
+    def _names(flow: str, prompt: str, language: str | None, phrases: Phrases) -> dict[str, str]:
+        """What stands for a flow in a host's own texts."""
+        named = phrases.named
+        return {"flowPrompt": named(prompt, language), "flowName": named(flow, language)}
+
     def _said(self, flow: str, prompt: str, language: str, phrases: Phrases) -> str:
         context: Context = "payment" if self.context == "payment" else "general"
         if self.context == "auto" and is_financial(flow):
@@ -113,7 +119,7 @@ class Guidance:
         text = self.given_in(language, context)
         if text is None:
             return phrases.say(f"flow_help_{context}", language, flowPrompt=prompt, flowName=flow)
-        values = {"flowPrompt": prompt, "flowName": flow}
+        values = self._names(flow, prompt, language, phrases)
         return _PLACEHOLDER.sub(lambda found: values.get(found[1]) or found[0], text)
 
 

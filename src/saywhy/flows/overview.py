@@ -12,6 +12,7 @@ from typing import Any, Final
 from saywhy.chart.cursor import Cursor, Frame
 from saywhy.chart.model import Charts
 from saywhy.expr.numbers import value_text
+from saywhy.flows.agents.fallback import ASKING
 from saywhy.flows.agents.places import flows_among
 from saywhy.flows.forms import record as forms
 from saywhy.flows.forms.model import sensitive_inputs
@@ -61,7 +62,7 @@ def help_text(
 
 def status_text(world: World, charts: Charts, flow: Cursor, language: str) -> str:
     """Where the conversation stands. Sensitive values and globals are not listed."""
-    frames = [one for one in flows_among(charts, flow.frames) if not _is_correction(charts, one)]
+    frames = [one for one in flows_among(charts, flow.frames) if not _is_hidden(charts, one)]
     top = frames[-1]
     named = {"flowName": top.name, "flowPrompt": prompt_of(charts, top.chart, language)}
 
@@ -81,10 +82,10 @@ def status_text(world: World, charts: Charts, flow: Cursor, language: str) -> st
     return "\n".join(lines)
 
 
-def _is_correction(charts: Charts, frame: Frame) -> bool:
-    """Whether a frame only carries a correction out: users know nothing of it."""
+def _is_hidden(charts: Charts, frame: Frame) -> bool:
+    """Whether users know nothing of a frame: it carries a correction out, or asks for an agent."""
     chart = charts.find(frame.chart)
-    return chart is not None and chart.kind == "correction"
+    return frame.name == ASKING or (chart is not None and chart.kind == "correction")
 
 
 def steps_left(charts: Charts, frame: Frame) -> int:

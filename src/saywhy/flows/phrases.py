@@ -24,6 +24,9 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
     "de": de.SENTENCES,
 }
 
+OF_AGENTS: Final = ("(fallback)", "(ask a person)")
+"""Flows that agents have, which no author has named."""
+
 _PLACEHOLDER: Final = re.compile(r"(\{\{\s*\w+\s*\}\})")
 MOST_SPLIT: Final = 1_000
 """Sentences in a language that are kept split at their placeholders."""
@@ -55,9 +58,16 @@ class Phrases:
         # Every second part is a placeholder, and within it the name.
         for at in range(1, len(parts), 2):
             value = values.get(parts[at].strip("{}").strip())
-            if not _is_empty(value):
+            if value in OF_AGENTS:
+                name = self.named(value, language)
+                said[at] = _capital(name) if at == 1 and not parts[0] else name
+            elif not _is_empty(value):
                 said[at] = value if type(value) is str else value_text(value)
         return "".join(said)
+
+    def named(self, flow: str, language: str | None) -> str:
+        """What users are shown as the name of a flow: words for those that agents have."""
+        return self._text("flow_of_agent", language) if flow in OF_AGENTS else flow
 
     def speaks(self, language: str) -> bool:
         """Whether there are sentences for a language, or for the one behind a region."""
@@ -75,6 +85,10 @@ class Phrases:
             if texts is not None and phrase in texts:
                 return texts[phrase]
         return BUILT_IN[USUAL].get(phrase, phrase)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _is_empty(value: Any) -> bool:

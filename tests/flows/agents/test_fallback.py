@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from saywhy.agent.tools import ask_human
 from saywhy.errors import CallerError
-from saywhy.flows.agents.fallback import ANSWER, ASKING, asking_chart, fallback_chart
+from saywhy.flows.agents.fallback import ANSWER, ASKING, FALLBACK, asking_chart, fallback_chart
 from saywhy.runtime.agents.flow_tool import flow_tool
 from tests.flows.agents.conftest import agent_of, asked, last, replies, wants
 from tests.flows.conftest import ask, engine_of, flow, talk
@@ -85,3 +87,52 @@ def test_the_charts() -> None:
     assert fallback_chart("desk").digest != fallback_chart("other").digest
     (step,) = asking_chart().nodes.values()
     assert (asking_chart().name, step.kind, step.spec["variable"]) == (ASKING, "SAY-GET", ANSWER)
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"language": "en"}, "your request"),
+        ({"language": "de"}, "Ihre Anfrage"),
+        ({"messages": {"en": {"flow_of_agent": "our talk"}}}, "our talk"),
+    ],
+)
+async def test_users_read_no_name_that_nobody_wrote(options: Any, name: str) -> None:
+    """In guidance, help, status, offers, and where the flow is left or gone back to."""
+    desk = agent_of(wants("ask_human", question="Which?"), "Fine.", tools=[ask_human()])
+    settings = {"agents": desk, "fallback_agent": "desk", "guidance": {"enabled": True}, **options}
+    engine = engine_of(PAY, **settings)
+    session = await talk(engine, "hm")
+    said = [session.response]
+    for words in ("status", "help", "Pay", "5"):
+        session = await talk(engine, words, session=session)
+        said.append(session.response)
+    session = await talk(engine, "cancel", session=session)
+    said.append(session.response)
+    assert not [text for text in said if any(one in text for one in (FALLBACK, ASKING))]
+    assert name in said[0]
+    assert name in said[3]
+    assert name in said[4]
+    assert name in said[5]
+
+
+async def test_the_status_while_an_agent_asks() -> None:
+    """How the agent asks is nothing that users know of: they are where the agent is."""
+    desk = agent_of(wants("ask_human", question="Which?"), "Fine.", tools=[ask_human()])
+    session = await talk(engine_of(PAY, agents=desk, fallback_agent="desk"), "hm", "status")
+    assert "Stack depth: 1" in session.response
+    assert "question" not in session.response
+
+
+async def test_names_in_texts_of_the_hosts() -> None:
+    """A template for guidance is filled with the same words."""
+    desk = agent_of(wants("ask_human", question="Which?"), "Fine.", tools=[ask_human()])
+    guidance = {
+        "enabled": True,
+        "mode": "template",
+        "template": "{{flowName}}/{{flowPrompt}}: {{guidance}} {{message}}",
+        "guidanceMessages": {"general": "(leave {{flowName}}?)"},
+    }
+    engine = engine_of(PAY, agents=desk, fallback_agent="desk", guidance=guidance)
+    session = await talk(engine, "hm")
+    assert session.response == "your request/your request: (leave your request?) Which?"

@@ -7,11 +7,12 @@ from typing import Any, Final
 from saywhy.chart.model import Chart
 from saywhy.errors import Place
 from saywhy.flows.compile import compile_flow
+from saywhy.flows.phrases import OF_AGENTS
 from saywhy.flows.read_flow import read_flow
 
-FALLBACK: Final = "(fallback)"
-ASKING: Final = "(ask a person)"
+FALLBACK, ASKING = OF_AGENTS
 ANSWER: Final = "answer"
+"""The variable of the second that holds what the user said."""
 
 
 def fallback_chart(agent: str) -> Chart:

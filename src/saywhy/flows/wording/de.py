@@ -19,6 +19,7 @@ SENTENCES: Final[dict[str, str]] = {
     "flow_completed": "{{flowName}} ist abgeschlossen.",
     "flow_completed_generic": "Der Vorgang ist abgeschlossen.",
     "flow_cancelled": "{{flowName}} wurde abgebrochen.",
+    "flow_of_agent": "Ihre Anfrage",
     "flow_help_general": "{{flowPrompt}} wird bearbeitet - Sie können auch „Vorgang "
     "abbrechen“ sagen oder um „Hilfe“ bitten.",
     "flow_help_payment": "{{flowPrompt}} wird bearbeitet - Sie können auch „Vorgang "

@@ -19,6 +19,7 @@ SENTENCES: Final[dict[str, str]] = {
     "flow_completed": "Completed {{flowName}}.",
     "flow_completed_generic": "Flow completed.",
     "flow_cancelled": "{{flowName}} was cancelled.",
+    "flow_of_agent": "your request",
     "flow_help_general": "Processing {{flowPrompt}} - You can also 'cancel flow' or "
     "request 'help'.",
     "flow_help_payment": "Processing {{flowPrompt}} - You can also 'cancel flow' or "

@@ -19,6 +19,7 @@ SENTENCES: Final[dict[str, str]] = {
     "flow_completed": "{{flowName}} completado.",
     "flow_completed_generic": "Flujo completado.",
     "flow_cancelled": "{{flowName}} fue cancelado.",
+    "flow_of_agent": "su solicitud",
     "flow_help_general": "Procesando {{flowPrompt}} - También puede 'cancelar flujo' o "
     "pedir 'ayuda'.",
     "flow_help_payment": "Procesando {{flowPrompt}} - También puede 'cancelar flujo' o "

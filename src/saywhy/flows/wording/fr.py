@@ -19,6 +19,7 @@ SENTENCES: Final[dict[str, str]] = {
     "flow_completed": "{{flowName}} : terminé.",
     "flow_completed_generic": "La démarche est terminée.",
     "flow_cancelled": "{{flowName}} : annulé.",
+    "flow_of_agent": "votre demande",
     "flow_help_general": "{{flowPrompt}} : c'est en cours - Vous pouvez aussi dire « "
     "annuler la démarche » ou demander « aide ».",
     "flow_help_payment": "{{flowPrompt}} : c'est en cours - Vous pouvez aussi dire « "

@@ -19,6 +19,7 @@ SENTENCES: Final[dict[str, str]] = {
     "flow_completed": "{{flowName}} concluído.",
     "flow_completed_generic": "Fluxo concluído.",
     "flow_cancelled": "{{flowName}} foi cancelado.",
+    "flow_of_agent": "o seu pedido",
     "flow_help_general": "Processando {{flowPrompt}} - Você também pode 'cancelar fluxo' "
     "ou pedir 'ajuda'.",
     "flow_help_payment": "Processando {{flowPrompt}} - Você também pode 'cancelar fluxo' "
