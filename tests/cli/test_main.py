@@ -109,7 +109,7 @@ def test_closed_streams_are_empty_ones(tmp_path: Path, closed: str) -> None:
 
 @pytest.mark.parametrize("command", ["export", "export --format json", "audit export --all"])
 def test_what_goes_to_a_closed_stream_is_lost(tmp_path: Path, command: str) -> None:
-    """Where it is all that the run is for, that is a failure; a device that keeps nothing is not."""
+    """Where it is all that the run is for, it is a failure; a device that keeps nothing is none."""
     in_a_shell(tmp_path, "chat f.yaml --new", b"F\n")
     done = in_a_shell(tmp_path, f"{command} >&-")
     assert done.returncode == 2

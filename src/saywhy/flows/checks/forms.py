@@ -17,6 +17,7 @@ from saywhy.flows.checks.keypads import check_digits
 from saywhy.flows.checks.keys import misspelt_keys
 from saywhy.flows.checks.rules import check_rules
 from saywhy.flows.checks.spot import Severity, Spot
+from saywhy.flows.checks.switches import check_switches
 from saywhy.flows.forms.model import KINDS, read_form
 from saywhy.flows.read_flow import kind_of
 from saywhy.flows.source import join
@@ -227,11 +228,7 @@ def _switches(spot: Spot, raw: dict[str, Any], path: tuple[str | int, ...]) -> I
     if required is not None and not isinstance(required, bool):
         message = f"`required` must be true or false, this is {kind_of(required)}"
         yield spot.problem(message, *path, "required", hint="write it without quotes")
-    for key in ("pii", "asSpoken"):
-        if raw.get(key) is not None and not isinstance(raw[key], bool | str):
-            message = f"`{key}` must be true, false or a condition, not {kind_of(raw[key])}"
-            hint = 'write true, or a condition: "amount > 5"'
-            yield spot.problem(message, *path, key, hint=hint)
+    yield from check_switches(spot, raw, *path)
     when = raw.get("when")
     if when is not None and not isinstance(when, str):
         message = f"`when` must be a condition, this is {kind_of(when)}"

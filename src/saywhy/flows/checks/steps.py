@@ -24,6 +24,7 @@ from saywhy.flows.checks.keys import (
     nearest_key,
 )
 from saywhy.flows.checks.spot import Spot
+from saywhy.flows.checks.switches import check_switches
 from saywhy.flows.graph import CALL_TYPES, target_of
 from saywhy.flows.model import Flow
 from saywhy.flows.read_flow import kind_of, list_of, object_of
@@ -130,10 +131,7 @@ def _say_get(spot: Spot) -> Iterator[Problem]:
         yield spot.problem("the question is empty", "value", hint=hint)
     yield from _variable(spot, "so the answer is lost")
     yield from check_digits(spot, spot.get("digits"), "digits")
-    for key in ("asSpoken", "pii"):
-        if spot.has(key) and not isinstance(spot.get(key), bool | str):
-            message = f"`{key}` must be true, false or a condition, not {kind_of(spot.get(key))}"
-            yield spot.problem(message, key, hint='write true, or a condition: "amount > 5"')
+    yield from check_switches(spot, spot.step.raw)
 
 
 def _spoken(spot: Spot) -> Iterator[Problem]:
