@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Run
+from .conftest import Run, write
 
 
 @pytest.fixture
@@ -134,6 +134,50 @@ def test_a_conversation_without_a_reply(run: Run, pay: str) -> None:
     done = run("why", "--session", "mute")
     assert (done.code, done.out) == (2, "")
     assert json.dumps(done.err)
+
+
+@pytest.mark.usefixtures("played")
+def test_names_to_take_away(run: Run) -> None:
+    """They are listed where they are asked for, and each can be handed to --without."""
+    of = ("--session", "first")
+    plain, listed = run("why", *of), run("why", *of, "--refs")
+    assert listed.lines[: len(plain.lines)] == plain.lines
+    heading, *names = listed.lines[len(plain.lines) :]
+    assert heading == "--without takes:"
+    assert '  message:1  the user said in turn 1: "Pay"' in names
+    assert len(names) == 3
+    for line in names:
+        assert run("why", *of, "--without", line.split()[0]).code == 0
+    wrong = run("why", "--without", "messages:1")
+    assert "saywhy why --refs lists what a reply has of it" in wrong.err
+
+
+def test_a_failed_call_is_told(run: Run, folder: Path) -> None:
+    """`--error` says what went wrong, not only where."""
+    (folder / "bank_closed.py").write_text(
+        "def pay(args):\n    raise RuntimeError('the bank is closed')\nfunctions = {'pay': pay}\n"
+    )
+    call = {"id": "call", "type": "CALL-TOOL", "tool": "pay", "args": {}, "variable": "r"}
+    flows = write(folder / "f.json", [{"id": "pay", "name": "Pay", "steps": [call]}])
+    local = {"type": "local", "function": "pay"}
+    tool = {"id": "pay", "name": "pay", "description": "pays", "implementation": local}
+    tools = write(folder / "t.json", [tool | {"parameters": {"type": "object"}}])
+    run("chat", flows, tools, "--functions", "bank_closed:functions", stdin="Pay\n")
+    done = run("why", "--error")
+    assert done.code == 0, done.err
+    assert done.lines[0].startswith('CALL-TOOL "call" of Pay failed: the bank is closed (turn 1)')
+
+
+def test_a_warning_is_told(run: Run, folder: Path) -> None:
+    """Where nothing failed, the newest step that went on all the same, with what it met."""
+    steps = [{"id": "a", "type": "SET", "variable": "fee", "value": "cargo.plan.fee"}]
+    flows = write(folder / "f.json", [{"id": "sum", "name": "Sum", "steps": steps}])
+    run("chat", flows, stdin="Sum\n")
+    done = run("why", "--error")
+    assert done.code == 0, done.err
+    assert done.lines[0].startswith('SET "a" of Sum (turn 1)')
+    assert done.lines[1].startswith("  with a warning: ")
+    assert "TypeError: cannot read property 'fee' of undefined" in " ".join(done.out.split())
 
 
 @pytest.mark.usefixtures("played")

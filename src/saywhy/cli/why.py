@@ -20,6 +20,7 @@ from saywhy.cli.output import out
 from saywhy.errors import CallerError
 
 if TYPE_CHECKING:
+    from saywhy.trace.causes.chain import Chain
     from saywhy.trace.causes.why import Target
 
 AskedOption = Annotated[
@@ -80,9 +81,12 @@ WithoutOption = Annotated[
     typer.Option(
         "--without",
         metavar="REF",
-        help="Run the turn again without this, as a chain names it: instruction:ID, "
+        help="Run the turn again without this, as --refs names it: instruction:ID, "
         "tool_result:N, message:N, memory:ID and others.",
     ),
+]
+RefsFlag = Annotated[
+    bool, typer.Option("--refs", help="Also list the names that --without takes, with what it is.")
 ]
 
 
@@ -97,6 +101,7 @@ def why(
     missing: MissingOption = None,
     first: FirstOption = None,
     file: FileOption = None,
+    refs: RefsFlag = False,
     without: WithoutOption = None,
     model: AskedOption = None,
     agents: AgentsOption = None,
@@ -139,9 +144,26 @@ def why(
     chain = trace.why(wanted.target())
 
     def text() -> str:
-        return chain.text(out().width) if first is None else chain.first_text(first)
+        told = chain.text(out().width) if first is None else chain.first_text(first)
+        return "\n".join([told, *_removable(chain)]) if refs else told
 
     answered(name, chain, text, as_json=as_json, named=session is not None)
+
+
+def _removable(chain: Chain) -> list[str]:
+    """What the turn can be run again without, of all that is in a chain."""
+    from saywhy.runtime.replay.removal import KINDS
+
+    found: dict[str, str] = {}
+    for cause in chain.causes:
+        for name in cause.names:
+            kind = name.partition(":")[0]
+            if kind in KINDS and (kind != "tool" or name == cause.ref):  # a result is of any tool
+                found.setdefault(name, cause.sentence)
+    if not found:
+        return ["nothing of this can be taken away with --without"]
+    longest = max(map(len, found))
+    return ["--without takes:", *(f"  {name:<{longest}}  {text}" for name, text in found.items())]
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,11 @@ OF_AGENTS: Final = frozenset({"instruction", "tool"})
 RECALLED: Final = frozenset({"memory", "retrieval", "rag"})
 SAID_BY_TOOL: Final = "runtime-text-"
 """How instructions are called that came with the answer of a tool."""
-_HINT: Final = "what can be taken away: " + ", ".join(f"{kind}:…" for kind in KINDS)
+_HINT: Final = (
+    "what can be taken away: "
+    + ", ".join(f"{kind}:…" for kind in KINDS)
+    + "; saywhy why --refs lists what a reply has of it"
+)
 
 STEPS: Final = frozenset({"step", "decision", "wording", "flow", "mapping"})
 OF_FLOWS: Final = (

@@ -87,11 +87,14 @@ def reply(turn: int, text: str) -> Cause:
 
 
 def step(trace: Trace, commit: Commit) -> Cause:
-    """The step that is asked about."""
+    """The step that is asked about, with what went wrong in it."""
     node = trace.node_of(commit)
-    failed = f" failed: {commit.error}" if commit.error else ""
+    failure = failure_of(commit)
+    failed = f" failed: {failure}" if failure else ""
     sentence = f"{step_of_flow(commit, node)}{failed} (turn {commit.turn})"
-    return Cause(0, "target", sentence, ref=step_ref(trace, commit), **at(trace, commit))
+    cause = Cause(0, "target", sentence, ref=step_ref(trace, commit), **at(trace, commit))
+    cause.details = _warned(commit)
+    return cause
 
 
 def said(trace: Trace, commit: Commit, text: str, *, alone: bool) -> Cause:
