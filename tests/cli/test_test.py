@@ -51,10 +51,10 @@ def test_what_differs_is_shown(run: Run, folder: Path) -> None:
     assert done.code == 1
     assert done.out == (
         "FAILED wrong  both.json:92\n"
-        "  turn 1, response\n"
+        "  turn 1, response  both.json:155\n"
         '    expected: "How much"\n'
         '    actual:   "How much?"\n'
-        "  turn 2, variables.fee\n"
+        "  turn 2, variables.fee  both.json:162\n"
         '    expected: "8"\n'
         "    actual:   8\n"
         "\n"
@@ -125,9 +125,10 @@ def test_results_for_programs(run: Run, folder: Path) -> None:
     results = json.loads((folder / "out.json").read_text(encoding="utf-8"))
     assert (results["passed"], results["failed"]) == (1, 1)
     right, wrong = results["results"]
-    assert right == {"id": "right", "tags": ["fee"], "passed": True, "failures": []}
+    place = {"file": "both.json", "line": 2}
+    assert right == {"id": "right", "tags": ["fee"], "passed": True, "failures": [], **place}
     difference = {"turn": 1, "key": "response", "expected": None, "actual": "How much?"}
-    assert wrong["failures"] == [difference]
+    assert wrong["failures"] == [{**difference, "file": "both.json", "line": 155}]
 
 
 def test_a_broken_file_fails(run: Run, folder: Path) -> None:

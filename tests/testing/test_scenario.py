@@ -339,14 +339,63 @@ async def test_a_scenario_calls_nobody_else(play: Play) -> None:
     }
     call = {"id": "c", "type": "CALL-TOOL", "tool": "T", "args": {"id": 7}, "variable": "r"}
     request = {"method": "GET", "path": "/7", "headers": {"x-key": "user-1"}}
+    for headers in ([], ["X-Key"]):
+        result = await play(
+            [call, say("{{r.n}}")],
+            {"expect": {"response": "5", "http": [request]}},
+            tools=[{"id": "T", "name": "T", "implementation": implementation}],
+            http=[{"path": "/7", "body": {"n": 5}}],
+            record_headers=headers,
+        )
+        assert (told(result), result.not_run) == ([], "")
+
+
+@pytest.mark.parametrize(
+    ("request_", "is_so"),
+    [
+        ({}, True),
+        ({"method": "POST"}, True),
+        ({"body": {"id": 7, "who": "Ann"}}, True),
+        ({"body": {"id": 7}}, False),
+        ({"body": None}, False),
+        ({"query": None}, True),
+        ({"query": "a=1"}, False),
+        ({"headers": {"x-key": "user-1"}}, True),
+        ({"headers": {"x-key": "user-2"}}, False),
+        ({"headers": {"x-other": "user-1"}}, False),
+    ],
+)
+async def test_a_request_is_compared_in_what_is_named(
+    play: Play, request_: dict[str, Any], is_so: bool
+) -> None:
+    """All else may be as it is; a body is compared whole, and null means that there is none."""
+    implementation = {
+        "type": "http",
+        "method": "POST",
+        "url": "https://api.example.com/in",
+        "headers": {"X-Key": "{{userId}}", "X-More": "1"},
+    }
+    args = {"id": 7, "who": "Ann"}
+    call = {"id": "c", "type": "CALL-TOOL", "tool": "T", "args": args, "variable": "r"}
     result = await play(
-        [call, say("{{r.n}}")],
-        {"expect": {"response": "5", "http": [request]}},
+        [call],
+        {"expect": {"http": [request_]}},
         tools=[{"id": "T", "name": "T", "implementation": implementation}],
-        http=[{"path": "/7", "body": {"n": 5}}],
-        record_headers=["X-Key"],
+        http=[{"method": "POST", "path": "/in", "body": {}}],
     )
-    assert (told(result), result.not_run) == ([], "")
+    assert (result.passed, result.not_run) == (is_so, "")
+
+
+async def test_a_difference_has_its_place(play: Play) -> None:
+    """That of the key that expects it; an error nobody expects has that of its turn."""
+    result = await play([ASK, say("{{x}}!")], {"expect": {"variables": {"x": 1}}})
+    (failure,) = result.failures
+    assert failure.place.pointer == "/turns/0/expect/variables"
+    assert failure.render().startswith(f"turn 1, variables.x  {failure.place.file}:1\n")
+    turn = {"content": "what", "expect": {"active_flow": "F"}}
+    result = await play([ASK], turn, ai=[{"raise": "line down"}])
+    places = {one.key: one.place.pointer for one in result.failures}
+    assert places["error"] == "/turns/0"
 
 
 async def test_a_misspelt_answer_of_the_web_server(play: Play) -> None:

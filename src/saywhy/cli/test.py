@@ -13,6 +13,7 @@ from saywhy.cli.options import CargoOption, ExpressionsOption, FunctionsOption, 
 from saywhy.cli.output import STYLES, Screen, described, out
 
 if TYPE_CHECKING:
+    from saywhy.errors import Place
     from saywhy.testing.scenario import Result, Scenario, World
 
 
@@ -177,6 +178,7 @@ def _result(result: Result) -> dict[str, Any]:
             "key": failure.key,
             "expected": tagged(failure.expected),
             "actual": tagged(failure.actual),
+            **_place(failure.place),
         }
         for failure in result.failures
     ]
@@ -185,5 +187,11 @@ def _result(result: Result) -> dict[str, Any]:
         "tags": list(result.tags),
         "passed": result.passed,
         "failures": failures,
+        **_place(result.place),
     }
     return data | ({"not_run": result.not_run} if result.not_run else {})
+
+
+def _place(place: Place) -> dict[str, Any]:
+    """Where something stands, if in a file."""
+    return {"file": place.file, "line": place.line} if place.file else {}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from saywhy.errors import SaywhyError
+from saywhy.errors import Place, SaywhyError
 from saywhy.runtime.session import Session
 from saywhy.values import UNDEFINED, FrozenDict, FrozenList, dumps, raw, same
 
@@ -23,10 +23,13 @@ class Failure:
     key: str
     expected: Any
     actual: Any
+    place: Place = field(default=Place(), compare=False)
+    """Where it is expected."""
 
     def render(self) -> str:
         """Three lines: where, expected, actual."""
         where = f"turn {self.turn}, {self.key}" if self.turn else self.key
+        where += f"  {self.place.file}:{self.place.line}" if self.place.file else ""
         return f"{where}\n  expected: {shown(self.expected)}\n  actual:   {shown(self.actual)}"
 
 
@@ -175,12 +178,14 @@ def _http(expected: Any, seen: Observed) -> Iterator[Difference]:
 
 
 def _same_request(expected: Mapping[str, Any], request: Mapping[str, Any]) -> bool:
-    wanted: dict[str, Any] = {"query": UNDEFINED, "body": UNDEFINED, **expected}
+    """Whether all that is named of a request is so; `null` means that it has none."""
+    wanted = dict(expected)
     headers = wanted.pop("headers", None) or {}
     sent = {str(name).lower(): value for name, value in (request.get("headers") or {}).items()}
-    return all(same(each, request.get(key, UNDEFINED)) for key, each in wanted.items()) and all(
-        sent.get(str(name).lower()) == value for name, value in headers.items()
-    )
+    return all(
+        (each is None and key not in request) or same(each, request.get(key, UNDEFINED))
+        for key, each in wanted.items()
+    ) and all(sent.get(str(name).lower()) == value for name, value in headers.items())
 
 
 def _ai_calls(expected: Any, seen: Observed) -> Iterator[Difference]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from saywhy.clock import Clock, SystemClock
@@ -99,8 +99,10 @@ async def run_scenario(scenario: Scenario, world: World | None = None) -> Result
 
 async def _play(scenario: Scenario, world: World) -> list[Failure]:
     """What came out otherwise. Raises `SaywhyError` when nothing can be played at all."""
+    named = (name for turn in scenario.turns for name in turn.headers())
+    headers = tuple(dict.fromkeys((*scenario.record_headers, *named)))
     web: AbstractContextManager[StubServer | None] = (
-        StubServer(scenario.http, scenario.record_headers) if _uses_web(scenario) else nullcontext()
+        StubServer(scenario.http, headers) if _uses_web(scenario) else nullcontext()
     )
     with web as stub:
         player = _Player(scenario, world, stub)
@@ -187,7 +189,10 @@ class _Player:
         failures: list[Failure] = []
         for number, turn in enumerate(self.scenario.turns, start=1):
             seen = await self._take(turn)
-            failures += failures_in(number, turn.expect, seen)
+            failures += (
+                replace(one, place=turn.place_of(one.key))
+                for one in failures_in(number, turn.expect, seen)
+            )
         return failures
 
     async def _take(self, turn: Turn) -> Observed:

@@ -67,6 +67,18 @@ class Turn:
     roundtrip: bool = False
     decision: Decision | None = None
     """What somebody decides about a call, in place of words."""
+    places: Mapping[str, Place] = field(default_factory=dict[str, Place])
+    """Where each key of `expect` stands, and the turn itself under the empty text."""
+
+    def place_of(self, key: str) -> Place:
+        """Where a key of `expect` stands, `variables.fee` too; the turn where it has none."""
+        return self.places.get(key.partition(".")[0], self.places.get("", Place()))
+
+    def headers(self) -> Iterator[str]:
+        """Headers of requests that are expected: they have to be kept."""
+        for request in self.expect.get("http") or ():
+            named = request.get("headers") if isinstance(request, Mapping) else None
+            yield from map(str, named if isinstance(named, Mapping) else ())
 
     def entry(self) -> dict[str, Any]:
         """What `Engine.update_activity` gets."""
@@ -317,7 +329,14 @@ class _Reader:
             silence_ms=self._silence(turn, at),
             roundtrip=self._switch(turn, "roundtrip", f"{at}/roundtrip"),
             decision=self._decision(turn, at),
+            places=self._places(expect, at),
         )
+
+    def _places(self, expect: dict[str, Any], at: str) -> dict[str, Place]:
+        inside = {
+            key: self.source.key_place(self.pointer + join(f"{at}/expect", key)) for key in expect
+        }
+        return {"": self.source.place(self.pointer + at), **inside}
 
     def _decision(self, turn: dict[str, Any], at: str) -> Decision | None:
         faults = list(faults_of(turn))
