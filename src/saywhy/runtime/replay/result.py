@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 
@@ -12,6 +13,30 @@ from saywhy.values import dumps
 
 SHOWN: Final = 200
 """Characters of a value that are shown."""
+
+AROUND: Final = 24
+"""Characters shown before two values differ."""
+
+_WORDS: Final = tuple(
+    (re.compile(path), words)
+    for path, words in (
+        (r"ops\[\d+\]\[2\]", "what it wrote"),
+        (r"ops\[\d+\]\[1\].*", "which variable it wrote"),
+        (r"ops\b.*", "what it wrote"),
+        (r"reads\b.*", "what it read"),
+        (r"asked\.args\b", "what it asked"),
+        (r"asked\b", "what it asked"),
+        (r"answered\.value\b", "the answer it took"),
+        (r"answered\b", "the answer it took"),
+        (r"decision\b.*", "what it decided"),
+        (r"facts\b", "what is noted of it"),
+        (r"calls\b.*", "the functions it called"),
+        (r"to\Z", "where it went on"),
+        (r"commit\Z", "the whole step"),
+        (r"turn\Z", "the whole turn"),
+    )
+)
+"""Paths in a commit, and what stands there."""
 
 Cause = Literal["flow", "answer", "unexplained"]
 
@@ -36,17 +61,17 @@ class Difference(msgspec.Struct, frozen=True):
 
     def lines(self) -> list[str]:
         """The difference in words."""
+        where = [f"turn {self.turn}", f"commit {self.commit}", *([self.step] if self.step else [])]
+        recorded, now = beside(self.recorded, self.now)
         told = [
-            f"turn {self.turn}, commit {self.commit}, {self.step}: {self.field}",
-            f"  recorded  {shown(self.recorded)}",
-            f"  now       {shown(self.now)}",
+            f"{', '.join(where)}: {worded(self.field)}",
+            f"  recorded  {recorded}",
+            f"  now       {now}",
             f"  because   {self.why}",
         ]
         if self.replies[0] != self.replies[1]:
-            told += [
-                f"  reply was {shown(self.replies[0])}",
-                f"  reply is  {shown(self.replies[1])}",
-            ]
+            was, is_ = beside(*self.replies)
+            told += [f"  reply was {was}", f"  reply is  {is_}"]
         return told
 
     def to_json(self) -> dict[str, Any]:
@@ -129,17 +154,55 @@ def gap_lines(gaps: Sequence[Gap]) -> list[str]:
     ]
 
 
+def worded(field: str) -> str:
+    """What of a step a path in its commit leads to: `what it wrote (content)`."""
+    for path, words in _WORDS:
+        found = path.match(field)
+        if found is not None:
+            rest = field[found.end() :].lstrip(".")
+            return f"{words} ({rest})" if rest else words
+    return field
+
+
 def shown(value: Any) -> str:
     """A value on one line."""
+    text = _line(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def beside(one: Any, other: Any) -> tuple[str, str]:
+    """Two values, each on one line; of long ones what stands around their first difference."""
+    texts = _line(one), _line(other)
+    begin = max(0, same_at_start(*texts) - AROUND) if max(map(len, texts)) > SHOWN else 0
+    before = "…" if begin else ""
+    first, second = (before + shown(text[begin:]) for text in texts)
+    return first, second
+
+
+def same_at_start(one: str, other: str) -> int:
+    """How many characters two texts have in common before they differ."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _line(value: Any) -> str:
     if value is None:
         return "(nothing)"
     text = value if isinstance(value, str) else dumps(value).decode()
-    text = " ".join(text.split())
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+    return " ".join(text.split())
 
 
 def _masked(count: int) -> str:
     return f", {count} masked places not compared" if count else ""
 
 
-__all__ = ["Difference", "Replay", "gap_lines", "shown"]
+__all__ = [
+    "AROUND",
+    "Difference",
+    "Replay",
+    "beside",
+    "gap_lines",
+    "same_at_start",
+    "shown",
+    "worded",
+]

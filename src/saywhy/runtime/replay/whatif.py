@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from saywhy.runtime.replay.masked import Gap
-from saywhy.runtime.replay.result import Difference, gap_lines, shown
-
-AROUND: Final = 24
-"""Characters shown on either side of where two replies differ."""
+from saywhy.runtime.replay.result import (
+    AROUND,
+    Difference,
+    beside,
+    gap_lines,
+    same_at_start,
+    shown,
+)
 
 
 class Counterfactual(msgspec.Struct, frozen=True):
@@ -64,7 +68,8 @@ class Counterfactual(msgspec.Struct, frozen=True):
         if self.changed is None:
             lines.append(f"  reply    {shown(self.reply)}")
         elif self.changed:
-            lines += [f"  reply    {shown(self.reply)}", f"  without  {shown(self.reply_without)}"]
+            reply, without = beside(self.reply, self.reply_without)
+            lines += [f"  reply    {reply}", f"  without  {without}"]
             was, now = self.stretches
             hidden = "in what is masked" if self.hidden else f"{shown(was)} → {shown(now)}"
             lines.append(f"  differs  {hidden}")
@@ -117,9 +122,7 @@ class Counterfactual(msgspec.Struct, frozen=True):
 
 
 def _stretches(one: str, other: str) -> tuple[str, str]:
-    start = 0
-    while start < min(len(one), len(other)) and one[start] == other[start]:
-        start += 1
+    start = same_at_start(one, other)
     end = 0
     while end < min(len(one), len(other)) - start and one[-1 - end] == other[-1 - end]:
         end += 1
