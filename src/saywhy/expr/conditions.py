@@ -10,12 +10,13 @@ Left to `counting`: one variable beside one number, which is faster still.
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
+from saywhy.expr import comparing
 from saywhy.expr.chains import Path
+from saywhy.expr.comparing import Decide, Unsure, Values
 from saywhy.expr.counting import MOST
 from saywhy.expr.handed import is_undefined
 from saywhy.expr.outcome import Evaluated, Names
@@ -29,18 +30,9 @@ MAX_SOURCE: Final = 500
 MAX_DEPTH: Final = 10
 """Brackets, choices and negations inside one another."""
 
-Values = list[Any]
-"""What the paths of a condition hold."""
-
-Decide = Callable[[Values], Any]
-
 Place = tuple[Path, Parameter | None]
 """A path, and what is handed in for it; None where it is searched or measured: only there a list is
 welcome."""
-
-
-class Unsure(Exception):
-    """Only JavaScript knows what these values come to: it converts one of them."""
 
 
 class _Other(Exception):
@@ -118,12 +110,6 @@ _TOKEN: Final = re.compile(
     re.ASCII | re.VERBOSE,
 )
 _CONSTANTS: Final = {"true": True, "false": False, "null": None, "undefined": UNDEFINED}
-_ORDERS: Final = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-_SUMS: Final = {"+": operator.add, "-": operator.sub}
-_NUMBERS: Final = frozenset({int, float})
-_NOTHING: Final = (None, UNDEFINED)
-_ALONE: Final = (str, type(None), type(UNDEFINED))
-"""Types whose values nothing of another type equals."""
 _PLAIN: Final = frozenset({float, bool, type(None)})
 
 
@@ -186,7 +172,7 @@ class _Reader:
         self._next()
         yes = self._inner(self._choice)
         self._take(":")
-        return _choice(one, yes, self._inner(self._choice))
+        return comparing.choice(one, yes, self._inner(self._choice))
 
     def _binary(self, level: int = 0) -> Decide:
         """Operands, and those operators between them that are as strong as `level`."""
@@ -202,13 +188,13 @@ class _Reader:
     def _unary(self) -> Decide:
         if self._is_sign("!"):
             self._next()
-            return _not(self._inner(self._unary))
+            return comparing.negated(self._inner(self._unary))
         if self._is_sign("-"):  # a sign only of numbers, and not of zero, which keeps it
             self._next()
             number = _number(self._next()) if self._kind == "number" else 0
             if not number:
                 raise _Other
-            return _Constant(-number)
+            return comparing.Constant(-number)
         return self._primary()
 
     def _primary(self) -> Decide:
@@ -219,12 +205,12 @@ class _Reader:
             return inside
         kind, text = self._kind, self._next()
         if kind == "number":
-            return _Constant(_number(text))
+            return comparing.Constant(_number(text))
         if kind == "text" and text.isascii():
-            return _Constant(text)
+            return comparing.Constant(text)
         if kind != "name":
             raise _Other
-        return _Constant(_CONSTANTS[text]) if text in _CONSTANTS else self._variable(text)
+        return comparing.Constant(_CONSTANTS[text]) if text in _CONSTANTS else self._variable(text)
 
     def _variable(self, text: str) -> Decide:
         path: Path = tuple(text.split("."))
@@ -232,8 +218,8 @@ class _Reader:
             return self._search(path)
         self.read.add(path)
         if len(path) > 1 and path[-1] == "length":
-            return _length(self._place(path[:-1], takes_lists=True))
-        return _Value(self._place(path, takes_lists=False))
+            return comparing.length(self._place(path[:-1], takes_lists=True))
+        return comparing.Held(self._place(path, takes_lists=False))
 
     def _search(self, path: Path) -> Decide:
         """`path.includes('text')`, from behind the name on."""
@@ -246,7 +232,7 @@ class _Reader:
         if kind != "text" or not text.isascii():
             raise _Other
         self.read.add(tuple(inner))
-        return _search(self._place(tuple(inner), takes_lists=True), text)
+        return comparing.search(self._place(tuple(inner), takes_lists=True), text)
 
     def _place(self, path: Path, *, takes_lists: bool) -> int:
         """The number of a path. What is searched or measured is not compared as well."""
@@ -259,145 +245,18 @@ def _number(text: str) -> int | float:
     return float(text) if "." in text else int(text)
 
 
-# ------------------------------------------------------------------ deciding
-
-
-class _Constant:
-    """A value that is written down."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value: Final = value
-
-    def __call__(self, values: Values) -> Any:
-        return self.value
-
-
-class _Value:
-    """What one of the paths holds."""
-
-    __slots__ = ("place",)
-
-    def __init__(self, place: int) -> None:
-        self.place: Final = place
-
-    def __call__(self, values: Values) -> Any:
-        return values[self.place]
-
-
-def _length(place: int) -> Decide:
-    return lambda values: len(values[place])
-
-
-def _search(place: int, text: str) -> Decide:
-    def search(values: Values) -> bool:
-        value = values[place]
-        if type(value) is str:
-            return text in value
-        items = value.raw
-        if int in map(type, items):
-            raise Unsure  # it may be too large to be read at all
-        return text in items
-
-    return search
-
-
-# Python's `if`, `and`, `or` and `not` take the same of our values for false as JavaScript does.
-
-
-def _choice(one: Decide, yes: Decide, no: Decide) -> Decide:
-    return lambda values: yes(values) if one(values) else no(values)
-
-
-def _either(sign: str, one: Decide, other: Decide) -> Decide:
-    return lambda values: one(values) or other(values)
-
-
-def _both(sign: str, one: Decide, other: Decide) -> Decide:
-    return lambda values: one(values) and other(values)
-
-
-def _not(one: Decide) -> Decide:
-    return lambda values: not one(values)
-
-
-def _equality(sign: str, one: Decide, other: Decide) -> Decide:
-    is_wanted, is_strict = sign[0] == "=", len(sign) == 3
-    if isinstance(other, _Constant) and is_strict and type(other.value) in _ALONE:
-        return _is(one, other.value, is_wanted=is_wanted)
-
-    def compare(values: Values) -> bool:
-        left, right = one(values), other(values)
-        kind, second = type(left), type(right)
-        if kind is second or (kind in _NUMBERS and second in _NUMBERS):
-            return (left == right) is is_wanted
-        left_lacks, right_lacks = left in _NOTHING, right in _NOTHING
-        if is_strict or left_lacks or right_lacks:
-            return (not is_strict and left_lacks and right_lacks) is is_wanted
-        raise Unsure
-
-    return compare
-
-
-def _is(one: Decide, wanted: Any, *, is_wanted: bool) -> Decide:
-    """The same beside what is written down, and is no number or boolean."""
-    if isinstance(one, _Value):
-        place = one.place
-        return lambda values: (values[place] == wanted) is is_wanted
-    return lambda values: (one(values) == wanted) is is_wanted
-
-
-def _order(sign: str, one: Decide, other: Decide) -> Decide:
-    operate = _ORDERS[sign]
-    if isinstance(other, _Constant) and type(other.value) in _NUMBERS:
-        return _beside(operate, one, other.value)
-    return _numbers(operate, one, other)
-
-
-def _numbers(operate: Callable[[Any, Any], Any], one: Decide, other: Decide) -> Decide:
-    def compute(values: Values) -> Any:
-        left, right = one(values), other(values)
-        if type(left) in _NUMBERS and type(right) in _NUMBERS:
-            return operate(left, right)
-        raise Unsure
-
-    return compute
-
-
-def _beside(operate: Callable[[Any, Any], Any], one: Decide, number: Any) -> Decide:
-    """The same beside a number that is written down."""
-    place = one.place if isinstance(one, _Value) else None
-
-    def compare(values: Values) -> Any:
-        value = one(values) if place is None else values[place]
-        if type(value) in _NUMBERS:
-            return operate(value, number)
-        raise Unsure
-
-    return compare
-
-
 def _sum(sign: str, one: Decide, other: Decide) -> Decide:
     for side in (one, other):
-        if isinstance(side, _Constant) and type(side.value) not in _NUMBERS:
+        if isinstance(side, comparing.Constant) and type(side.value) not in comparing.NUMBERS:
             raise _Other  # a text is put together
-    compute = _numbers(_SUMS[sign], one, other)
-
-    def add(values: Values) -> Any:
-        found = compute(values)
-        if found - found == 0:  # neither infinite nor no number
-            return found
-        raise Unsure
-
-    return add
+    return comparing.total(sign, one, other)
 
 
 _LEVELS: Final[tuple[tuple[tuple[str, ...], Callable[[str, Decide, Decide], Decide]], ...]] = (
-    (("||",), _either),
-    (("&&",), _both),
-    (("===", "!==", "==", "!="), _equality),
-    (tuple(_ORDERS), _order),
-    (tuple(_SUMS), _sum),
+    (("||",), comparing.either),
+    (("&&",), comparing.both),
+    (("===", "!==", "==", "!="), comparing.equality),
+    (("<", "<=", ">", ">="), comparing.order),
+    (("+", "-"), _sum),
 )
 """Operators between two operands, the weakest first, and what they make."""

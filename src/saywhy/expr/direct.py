@@ -7,31 +7,20 @@ that only JavaScript knows what to do with.
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from saywhy.expr.conditions import condition_of
 from saywhy.expr.counting import MOST, Operation, operation_of
 from saywhy.expr.failures import too_large
 from saywhy.expr.handed import Refused, absent, is_undefined
 from saywhy.expr.names import JAVASCRIPT_GLOBALS
-from saywhy.expr.outcome import Evaluated, Names
+from saywhy.expr.outcome import Direct, Evaluated, Names
 from saywhy.expr.program import Program
 from saywhy.expr.texts import WRITERS
 from saywhy.expr.transfer import SCALAR, whole
 from saywhy.values import UNDEFINED
 
 _NOT_VARIABLES: Final = JAVASCRIPT_GLOBALS | {"arguments"}
-
-
-class Direct(Protocol):
-    """An expression that needs no engine."""
-
-    def evaluated(self, names: Names, as_text: bool) -> Evaluated | None:
-        """Its value, or its text; None where the engine has to be asked after all.
-
-        Raises `Refused`.
-        """
-        ...
 
 
 def direct_of(program: Program) -> Direct | None:

@@ -100,3 +100,14 @@ class Suspended(msgspec.Struct, frozen=True):
 
 
 Outcome: TypeAlias = Evaluated | Raised | Suspended
+
+
+class Direct(Protocol):
+    """An expression that needs no engine."""
+
+    def evaluated(self, names: Names, as_text: bool) -> Evaluated | None:
+        """Its value, or its text; None where the engine has to be asked after all.
+
+        Raises `Refused` of `handed`.
+        """
+        ...

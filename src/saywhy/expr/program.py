@@ -12,13 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from saywhy.expr.chains import Path
 from saywhy.expr.names import CONSTANTS, RESERVED_GLOBALS, Reading
-
-if TYPE_CHECKING:
-    from saywhy.expr.direct import Direct
+from saywhy.expr.outcome import Direct
 
 MISSING: Final = "-"
 """The letter of a name that is no variable."""
