@@ -39,6 +39,15 @@ def test_a_sign_brings_a_cause_forward_and_is_told() -> None:
     assert ranked[0].score > ranked[1].score
 
 
+def test_what_speaks_against_a_cause_is_told() -> None:
+    """A rule that said nothing did not tell the model what to say."""
+    silent = Cause(0, "handed", "rule", ref="instruction:late", signs=("did not fire",))
+    spoke = Cause(0, "handed", "rule", ref="instruction:early")
+    ranked = {cause.ref: cause.ranked_for for cause in chain_of(silent, spoke).ranked}
+    assert ranked["instruction:late"] == ("it said nothing",)
+    assert ranked["instruction:early"] == ("it told the model what to say",)
+
+
 def test_what_stands_in_the_words_is_nearer() -> None:
     """Of two values that a step shows, the one in the words asked about comes first."""
     one = Cause(0, "value", "a", ref="variable:a", value="Lyon")

@@ -92,3 +92,15 @@ async def test_a_correction_that_was_refused() -> None:
         if "step:Talk/reserve" in each.names and each.kind == "value"
     ]
     assert "a correction was refused, as this cannot be undone" in cause.details
+
+
+async def test_a_correction_that_was_made() -> None:
+    """It is not said of it that it may have been meant for another value, as of one not taken."""
+    steps = [asks("payee"), asks("amount"), asks("sure"), says("{{amount}} to {{payee}}.")]
+    turns = ["Talk", "Ann", "60", "no, the amount is 80", "yes"]
+    taken = await had({"flows": {"Talk": {"corrections": True, "steps": steps}}, "turns": turns})
+    await taken.close()
+    [said] = taken.trace.why(Reply(None, "80 to Ann.")).find("message:7")
+    assert "said later" not in said.signs
+    chain = (await traced(steps, turns)).why(Reply(None, "60 to Ann."))
+    assert "said later" in chain.find("message:7")[0].signs

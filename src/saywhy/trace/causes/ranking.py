@@ -170,7 +170,8 @@ def _score(cause: Cause, distance: float, alike: int) -> None:
     cause.score = round(
         weight * near * (0.7 + 0.3 * crowd) + sum(each for each, _ in signs) + doubt + warned, 3
     )
-    told = [text for each, text in signs if each > 0] or [reason]
+    for_it = [text for each, text in signs if each > 0]
+    told = for_it or [text for each, text in signs if each < 0] or [reason]
     cause.ranked_for = (*told, *(["something in it went wrong"] if warned else []))
 
 

@@ -287,7 +287,8 @@ def note_later(search: Search, cause: int, key: Key, number: int) -> None:
 
 
 def _correcting(search: Search) -> tuple[int, ...]:
-    """What the user said of late that sounds like a correction; found once for each search."""
+    """What the user said of late that sounds like a correction and was not taken for one; found
+    once for each search."""
     if search.correcting is None:
         trace = search.trace
         last = search.of(0).turn or trace.newest_turn
@@ -295,7 +296,9 @@ def _correcting(search: Search) -> tuple[int, ...]:
             message.seq
             for turn in trace.turns_until(last, MOST_SAID)
             for message in trace.messages(turn)
-            if message.role == "user" and corrects(message.text)
+            if message.role == "user"
+            and corrects(message.text)
+            and not any("correction" in commit.facts for commit in trace.turn(turn).commits)
         )
     return search.correcting
 
