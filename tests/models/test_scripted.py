@@ -57,6 +57,15 @@ def test_what_is_left_is_told() -> None:
         answers(model, "voice")
 
 
+def test_who_took_what_was_for_everybody_is_told() -> None:
+    """One script for an engine and its agents: entries without `for` go to whoever asks first."""
+    model = ScriptedModel([{"reply": {"flowName": None}}, {"reply": "x"}, {"reply": "y"}])
+    answers(model, "detect_flow", "chat", "detect_flow")
+    wanted = 'left for chat; of those without a "for", detect_flow took 2$'
+    with pytest.raises(OutsideError, match=wanted):
+        answers(model, "chat")
+
+
 def test_it_takes_its_time_on_the_clock_it_was_given() -> None:
     """`delay_ms` passes on that clock."""
     clock = FakeClock()

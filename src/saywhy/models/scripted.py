@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Self, cast, get_args
@@ -64,6 +65,8 @@ class ScriptedModel:
         self._left: Final = [_checked(number, entry) for number, entry in enumerate(script)]
         self._clock: Final = clock or SystemClock()
         self._calls = 0
+        self._took: Final[Counter[str]] = Counter()
+        """By task, how many entries without `for` it took."""
         self.asked: Final[list[Ask]] = []
 
     @classmethod
@@ -116,9 +119,10 @@ class ScriptedModel:
         self.asked.append(ask)
         entry = next((one for one in self._left if _fits(one, ask)), None)
         if entry is None:
-            raise ModelError(_none_left(self._left, ask.task))
+            raise ModelError(_none_left(self._left, self._took, ask.task))
         if "when" not in entry:
             self._left.remove(entry)
+            self._took.update([ask.task] if "for" not in entry else ())
         return entry
 
     def _said(self, entry: Mapping[str, Any]) -> Iterator[Piece]:
@@ -145,13 +149,16 @@ def _fits(entry: Mapping[str, Any], ask: Ask) -> bool:
     return "when" not in entry or looking.holds(entry["when"], ask)
 
 
-def _none_left(entries: Sequence[Mapping[str, Any]], task: str) -> str:
-    """Why nothing answers: other tasks, or rules that want something else in the request."""
+def _none_left(entries: Sequence[Mapping[str, Any]], took: Mapping[str, int], task: str) -> str:
+    """Why nothing answers: other tasks, rules that want something else in the request, or somebody
+    else who was asked before and took what was for everybody."""
     others = ", ".join(dict.fromkeys(str(one["for"]) for one in entries if "for" in one))
     left = f"; those left are for {others}" if others else ""
     rules = sum(one.get("for", task) == task for one in entries)
     unmet = f"; {rules} with a when that does not hold" if rules else ""
-    return f"the script of the model has no answer left for {task}{left}{unmet}"
+    others = ", ".join(f"{one} took {number}" for one, number in took.items() if one != task)
+    taken = f'; of those without a "for", {others}' if others else ""
+    return f"the script of the model has no answer left for {task}{left}{unmet}{taken}"
 
 
 # ------------------------------------------------------------------ checking
