@@ -48,7 +48,7 @@ def test_all_conversations_and_their_count(store: Path, capsys: pytest.CaptureFi
     assert "2 conversations: 2 the same, 0 different, 0 not replayable" in told
     assert main(["replay", "--limit", "1"]) == 0
     captured = capsys.readouterr()
-    assert "1 conversations" in captured.out
+    assert "1 conversation: 1 the same" in captured.out
     assert "these are the first 1" in captured.err
 
 

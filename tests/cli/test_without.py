@@ -76,7 +76,8 @@ def test_nothing_is_claimed_of_what_was_not_run(talked: Path) -> None:
     """Where the turn could not be run again nobody says that a piece played no part in it."""
     code, told = saywhy(talked, "why", "--without", "tool_result:7")
     assert code == 0
-    first, reply, gap = told.splitlines()[-3:]
+    first, reply, gap = [line for line in told.splitlines() if "--agents" not in line][-3:]
+    assert "the agents are handed over with --agents FILE.py:NAME" in told.splitlines()
     assert first == "without tool_result:7, turn 2: whether the reply changes cannot be told"
     assert "the 14 days are over" in reply
     assert gap.endswith(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -14,6 +14,7 @@ from saywhy.errors import CallerError, DamagedSession
 
 if TYPE_CHECKING:
     from saywhy.runtime.engine import Engine
+    from saywhy.runtime.replay.masked import Gap
     from saywhy.runtime.replay.result import Replay
     from saywhy.stores.store import Store
 
@@ -79,6 +80,7 @@ def replay(
             out().line(_count(found))
             if len(found) == limit:
                 err().line(f"these are the first {limit}: --limit says how many", "dim")
+    say_what_to_hand_over([gap for one in found for gap in one.not_replayable], agents)
     if any(one.difference is not None or (flows and one.not_replayable) for one in found):
         raise typer.Exit(1)
 
@@ -96,11 +98,21 @@ def _counted(found: list[Replay]) -> dict[str, int]:
 
 
 def _count(found: list[Replay]) -> str:
-    count = _counted(found)
+    from saywhy.trace.words import count
+
+    counted = _counted(found)
     return (
-        f"{len(found)} conversations: {count['same']} the same, {count['different']} different, "
-        f"{count['notReplayable']} not replayable"
+        f"{count(len(found), 'conversation')}: {counted['same']} the same, "
+        f"{counted['different']} different, {counted['notReplayable']} not replayable"
     )
+
+
+def say_what_to_hand_over(gaps: Iterable[Gap], agents: str | None) -> None:
+    """Where agents are missing that nobody named: how they are handed over."""
+    from saywhy.runtime.replay.masked import NOT_HANDED_OVER
+
+    if agents is None and any(gap.why == NOT_HANDED_OVER for gap in gaps):
+        err().line("the agents are handed over with --agents FILE.py:NAME", "dim")
 
 
 async def _replayed(

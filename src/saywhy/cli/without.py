@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 from saywhy.cli.output import out
+from saywhy.cli.replay import say_what_to_hand_over
 from saywhy.errors import CallerError
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def show_without(
         out().line(json.dumps(found.to_json(), ensure_ascii=False))
     else:
         out().line(found.text())
+    say_what_to_hand_over(found.not_replayable, asked.get("agents"))
 
 
 async def counterfactual(

@@ -21,7 +21,7 @@ from saywhy.runtime.replay.causes import Causes
 from saywhy.runtime.replay.compare import ABSENT, Comparison
 from saywhy.runtime.replay.entries import NO_BEGINNING, RecordedTurn, recorded_turns
 from saywhy.runtime.replay.inert import NotOnRecord, inert, on_flows, told
-from saywhy.runtime.replay.masked import Gap, MaskedReads, marks_in
+from saywhy.runtime.replay.masked import NOT_HANDED_OVER, Gap, MaskedReads, marks_in
 from saywhy.runtime.replay.otherwise import AsItWas, OnOtherFlows
 from saywhy.runtime.replay.result import Difference, Replay
 from saywhy.runtime.replay.run import Asks, ReplayRun
@@ -103,7 +103,7 @@ class Begun:
                     commit.turn,
                     commit.seq,
                     what,
-                    "not here: a store keeps flows, agents are handed over",
+                    NOT_HANDED_OVER,
                 )
                 return
             if chart.kind != STAGES:

@@ -7,7 +7,7 @@ as nobody reads it nothing is lost, and from the first step that does, what foll
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -17,6 +17,9 @@ from saywhy.trace.index import touches
 from saywhy.trace.masking.redact import CUT, MARK
 from saywhy.trace.rebuild import doubt_in
 from saywhy.values import FrozenDict, FrozenList, Key
+
+NOT_HANDED_OVER: Final = "not here: a store keeps flows, agents are handed over"
+"""Why a chart that the store does not know is missing."""
 
 
 class Gap(msgspec.Struct, frozen=True):

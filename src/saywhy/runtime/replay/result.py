@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from saywhy.runtime.replay.masked import Gap
+from saywhy.trace.words import count
 from saywhy.values import dumps
 
 SHOWN: Final = 200
@@ -115,8 +116,8 @@ class Replay(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """For people."""
         lines = [
-            f"{self.conversation}: {self.outcome} ({self.turns} turns, {self.commits} steps the "
-            f"same{_masked(self.passed_over)})"
+            f"{self.conversation}: {self.outcome} ({count(self.turns, 'turn')}, "
+            f"{count(self.commits, 'step')} the same{_masked(self.passed_over)})"
         ]
         if self.difference is not None:
             lines += [f"  {line}" for line in self.difference.lines()]
@@ -192,8 +193,8 @@ def _line(value: Any) -> str:
     return " ".join(text.split())
 
 
-def _masked(count: int) -> str:
-    return f", {count} masked places not compared" if count else ""
+def _masked(number: int) -> str:
+    return f", {count(number, 'masked place')} not compared" if number else ""
 
 
 __all__ = [
