@@ -15,6 +15,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from saywhy.expr.javascript import JavaScript, Outcome, Raised
+from saywhy.values import BigInt
 from tests.amount import examples
 
 from .conftest import Variables
@@ -96,6 +97,38 @@ def test_powers_of_two_with_a_digit_too_many(node: Node) -> None:
         assert (ours != theirs) is (power in DIGIT_TOO_MANY), (power, ours, theirs)
         assert float(ours[1]) == 2.0**power
         assert told(evaluated("n", values)) == node.evaluate("n", values)
+
+
+BIG: Final = ("-7n", "-1n", "0n", "1n", "7n", "2n ** 70n", "-(2n ** 70n)")
+OTHER: Final = (
+    *(
+        "-1/3",
+        "1/3",
+        "-1.5",
+        "6.5",
+        "-7.5",
+        "-0",
+        "7",
+        "-7",
+        "2 ** 60",
+        "1e300",
+        "-1e300",
+        "1e-300",
+    ),
+    *("Infinity", "-Infinity", "NaN", "null", "undefined", "true", "'-0.5'", "'x'", "[2]"),
+    *("new Date(3)", "({valueOf: () => -0.5})", "({toString: () => '3'})"),
+)
+
+
+@pytest.mark.parametrize("sign", ["<", "<=", ">", ">=", "==", "!="])
+def test_bigints_are_compared(node: Node, sign: str) -> None:
+    """With numbers that have fractions, that are below zero, that are none; from either side."""
+    values = {"list": [BigInt(-7), {"n": BigInt(-7)}]}
+    sources = [f"{big} {sign} {other}" for big in BIG for other in OTHER]
+    sources += [f"{other} {sign} {big}" for big in BIG for other in OTHER]
+    sources += [f"list.filter(x => (x.n ?? x) {sign} -0.5).length", f"1n {sign} 2.5 {sign} 3"]
+    for source in sources:
+        assert told(evaluated(source, values)) == node.evaluate(source, values), source
 
 
 @pytest.mark.parametrize(

@@ -372,7 +372,7 @@
         if (!isObject(found)) return found;
       }
     }
-    throw new TypeError0("the object has no value that a BigInt can be made of");
+    throw new TypeError0("the object has no value that could be a number");
   }
 
   standIn({
@@ -389,7 +389,40 @@
     }[name]);
   }
 
-  // Products, powers and shifts in an expression that may have BigInts are compiled into these.
+  // The sign of a BigInt less a number. The engine itself gets it wrong where the number has a
+  // fraction or is below zero.
+  function comparedWith(big, number) {
+    if (number !== number) return NaN;
+    if (number === Infinity || number === -Infinity) return -number;
+    const floor = Math.floor(number);
+    const near = BigInt0(floor);
+    return big < near ? -1 : big > near ? 1 : floor === number ? 0 : -1;
+  }
+
+  // Two values as they are compared: as they are, or their difference and zero.
+  function compared(one, other, compare) {
+    if (isObject(one)) one = asNumber(one);
+    if (isObject(other)) other = asNumber(other);
+    if (typeof one === "bigint" && typeof other === "number") {
+      return compare(comparedWith(one, other), 0);
+    }
+    if (typeof one === "number" && typeof other === "bigint") {
+      return compare(0, comparedWith(other, one));
+    }
+    return compare(one, other);
+  }
+
+  const lessThan = (one, other) => one < other;
+  const notMore = (one, other) => one <= other;
+  const moreThan = (one, other) => one > other;
+  const notLess = (one, other) => one >= other;
+  const less = (one, other) => compared(one, other, lessThan);
+  const atMost = (one, other) => compared(one, other, notMore);
+  const more = (one, other) => compared(one, other, moreThan);
+  const atLeast = (one, other) => compared(one, other, notLess);
+
+  // Products, powers, shifts and comparisons in an expression that may have BigInts are compiled
+  // into these.
   function power(one, other) {
     if (typeof one === "bigint" && typeof other === "bigint" && (one > 1n || one < -1n)) {
       const bits = BigInt0(one.toString(16).length - 1) * 4n;
@@ -467,5 +500,7 @@
   const Object0 = Object;
   const spread = (value) => (typeof value === "string" ? Object0(value) : value);
 
-  return Object.freeze({ power, product, shift, careful, spread });
+  return Object.freeze({
+    power, product, shift, less, atMost, more, atLeast, careful, spread,
+  });
 })

@@ -42,7 +42,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`a * b`, `a ** b`, `a << b`, or one of them with assignment to a name."""
+    """`a * b`, `a ** b`, `a << b`, or one of them with assignment to a name; or a comparison."""
 
     span: Span
     operator: Span
@@ -126,5 +126,5 @@ def _operations(walk: Walk) -> Iterator[Operation]:
             if left.type != "identifier":
                 continue
             target = source.spelling(left)
-        sign = operator.type.rstrip("=")
+        sign = operator.type.removesuffix("=") if target else operator.type
         yield Operation(source.span(node), source.span(operator), sign, target)

@@ -110,7 +110,7 @@ class Walk:
         self.bodies: list[tuple[Node, str]] = []
         """Bodies of functions and loops, with the kind of what they are the body of."""
         self.operations: list[Node] = []
-        """Products, powers and shifts, with or without assignment."""
+        """Products, powers and shifts, with or without assignment, and comparisons."""
         self.patterns: list[Node] = []
         """Regular expressions."""
         self.pulled: set[str] = set()
@@ -186,7 +186,7 @@ class Walk:
                 self.spreads.extend(node.named_children[:1])
         elif kind in _OPERATIONS:
             operator = node.child_by_field_name("operator")
-            if operator is not None and operator.type in _GROWING:
+            if operator is not None and operator.type in _BOUNDED:
                 self.operations.append(node)
 
     def _name(self, item: Item) -> None:
@@ -315,7 +315,8 @@ _BLOCKS: Final = frozenset(
 )
 _LOOPS: Final = frozenset(["for_statement", "for_in_statement", "while_statement", "do_statement"])
 _OPERATIONS: Final = frozenset({"binary_expression", "augmented_assignment_expression"})
-_GROWING: Final = frozenset({"*", "**", "<<", "*=", "**=", "<<="})
+_BOUNDED: Final = frozenset({"*", "**", "<<", "*=", "**=", "<<=", "<", "<=", ">", ">="})
+"""Those that have one of ours in place of the engine's where there may be BigInts."""
 _COLLECTED: Final = (
     _FUNCTIONS
     | _LOOPS

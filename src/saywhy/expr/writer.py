@@ -20,7 +20,15 @@ from saywhy.expr.transfer import JSON_TEXT, TAGGED_TEXT, UNDEFINED_ARGUMENT
 TURNS_PER_TICK: Final = 15
 """Turns of a loop, or calls of functions, between two looks at the clock."""
 
-_METHODS: Final = {"*": "product", "**": "power", "<<": "shift"}
+_METHODS: Final = {
+    "*": "product",
+    "**": "power",
+    "<<": "shift",
+    "<": "less",
+    "<=": "atMost",
+    ">": "more",
+    ">=": "atLeast",
+}
 
 _CLOSE, _OPEN, _REPLACE = range(3)
 
