@@ -37,6 +37,8 @@ def test_what_changed(run: Run) -> None:
     assert done.out.startswith("message 1 (turn 1): ")
     (data,) = run("what-changed", "--session", "first", "--turn", "1", "--json").data
     assert data["message"] == 1
+    named = run("what-changed", "--session", "first", "--message", "message:1", "--json")
+    assert named.data == [data]
     wrong = run("what-changed", "--session", "first", "--message", "99")
     assert wrong.code == 2
     assert "message 99 is none of the user's" in wrong.err

@@ -13,8 +13,10 @@ from saywhy.errors import CallerError
 def what_changed(
     session: SessionOption = None,
     message: Annotated[
-        int | None,
-        typer.Option("--message", metavar="N", help="The message with this number."),
+        str | None,
+        typer.Option(
+            "--message", metavar="N", help="The message with this number; `message:N` as well."
+        ),
     ] = None,
     turn: Annotated[
         int | None,

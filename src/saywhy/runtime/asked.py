@@ -101,11 +101,12 @@ class Asking:
         return trace.why_not(what, turn, flows=flows)
 
     async def what_changed(
-        self, of: str | Session, message: int | None = None, *, turn: int | None = None
+        self, of: str | Session, message: int | str | None = None, *, turn: int | None = None
     ) -> Changed:
         """All that depended on a message of the user's, by its number or its turn.
 
-        Raises `UnknownSession`, and `CallerError` where there is no such message.
+        `message:3`, as chains name it, is number 3. Raises `UnknownSession`, and
+        `CallerError` where there is no such message.
         """
         return (await self.trace(of)).what_changed(message, turn)
 

@@ -143,10 +143,11 @@ class Trace:
 
         return why_not(self, what, turn, flows)
 
-    def what_changed(self, message: int | None = None, turn: int | None = None) -> Changed:
+    def what_changed(self, message: int | str | None = None, turn: int | None = None) -> Changed:
         """All that depended on a message of the user's, by its number or turn; else on the newest.
 
-        Raises `CallerError` where there is no such message.
+        `message:3`, as chains name it, is number 3. Raises `CallerError` where there is no such
+        message.
         """
         from saywhy.trace.causes.changed import what_changed
 

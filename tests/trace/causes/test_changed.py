@@ -42,6 +42,8 @@ def test_as_data_and_by_number(payment: Any) -> None:
     assert data["message"] == number
     assert data["turn"] == 2
     assert data["changes"][0]["ref"].startswith("variable:")
+    assert payment.trace.what_changed(f"message:{number}") == changed
+    assert payment.trace.what_changed(str(number)) == changed
 
 
 def test_a_message_that_is_none(payment: Any) -> None:
@@ -49,5 +51,9 @@ def test_a_message_that_is_none(payment: Any) -> None:
     with pytest.raises(CallerError, match="message 2 is none of the user's") as error:
         payment.trace.what_changed(2)
     assert "messages of the user: 1, 3, 5" in error.value.hint
+    for wrong in ("step:Pay/ask", "message:", "message:x", "message:" + "9" * 5000):
+        with pytest.raises(CallerError, match="names no message") as error:
+            payment.trace.what_changed(wrong)
+        assert error.value.hint == "message:3, as a chain names it, or 3 alone"
     with pytest.raises(CallerError, match="the user said nothing in turn 9"):
         payment.trace.what_changed(turn=9)

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterable
 from saywhy.chart.model import Chart
 from saywhy.runtime.audit.export import PAGE, TurnMessages, chains_of, links_of
 from saywhy.runtime.audit.lines import is_plain
-from saywhy.runtime.audit.report import Report, Wrong, check, given_away
+from saywhy.runtime.audit.report import Report, Wrong, all_given_away, check
 from saywhy.stores.audit import (
     Head,
     StoredAnchor,
@@ -38,7 +38,7 @@ async def verify_store(store: Store, known: Iterable[str | bytes] = ()) -> Repor
     `known` are digests that were given away earlier: each must be in it, as the digest of a turn or
     as an anchor. (The seal of a bundle is checked with the bundle.)
     """
-    digests = [given_away(one) for one in known]
+    digests = all_given_away(known)
     checking = _Checking(store)
     try:
         await checking.run()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from os import PathLike
 from typing import Any, Final
 
 import msgspec
@@ -17,13 +19,20 @@ def given_away(digest: str | bytes) -> str:
 
     Raises `CallerError` for what is none.
     """
-    text = digest.hex() if isinstance(digest, bytes) else digest.strip().lower()
+    text = digest.hex() if isinstance(digest, bytes) else str(digest).strip().lower()
     if len(text) != _DIGITS or not set(text) <= set("0123456789abcdef"):
         raise CallerError(
             f"{text!r} is no digest of the record",
-            hint=f"a digest has {_DIGITS} hexadecimal digits; `saywhy audit anchor` gives one",
+            hint=f"a digest has {_DIGITS} hexadecimal digits; `saywhy audit anchor` gives one. "
+            "(The bundle in a file is checked by `saywhy audit verify FILE`)",
         )
     return text
+
+
+def all_given_away(known: Iterable[str | bytes] | str | bytes) -> list[str]:
+    """The digests that somebody was given; one alone may stand without a list."""
+    several = [known] if isinstance(known, str | bytes | PathLike) else known
+    return [given_away(one) for one in several]
 
 
 class Report(Counts, kw_only=True):

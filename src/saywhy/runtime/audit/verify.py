@@ -20,7 +20,7 @@ from saywhy.chart.model import Chart
 from saywhy.errors import CallerError
 from saywhy.runtime.audit.lines import FORMAT, Counts, Row, line, part_in, row_in
 from saywhy.runtime.audit.receipts import Receipts
-from saywhy.runtime.audit.report import Report, Wrong, check, given_away
+from saywhy.runtime.audit.report import Report, Wrong, all_given_away, check
 from saywhy.stores.audit import (
     Content,
     Head,
@@ -115,7 +115,7 @@ def verify_bundle(path: str | Path, known: Iterable[str | bytes] = ()) -> Report
 
 def verify_lines(lines: Iterable[bytes], known: Iterable[str | bytes] = ()) -> Report:
     """Check the lines of a bundle. Raises `CallerError` where something `known` is no digest."""
-    digests = [given_away(one) for one in known]
+    digests = all_given_away(known)
     reading = _Reading()
     number = 0
     try:

@@ -34,6 +34,8 @@ ANSWERERS: Final = ("tool", "model", "function")
 """Who answers what is asked of it: what a user says next is another message."""
 MOST_STEPS: Final = 20_000
 MOST_SHOWN: Final = 60
+LONGEST_NUMBER: Final = 15
+"""Digits of a message's number."""
 
 ChangeKind = Literal["value", "decision", "call", "reply", "flow"]
 
@@ -108,12 +110,15 @@ class Changed(msgspec.Struct, frozen=True):
         }
 
 
-def what_changed(trace: Trace, message: int | None = None, turn: int | None = None) -> Changed:
-    """What depended on a message, by its number, or on the user's in a turn; else on the newest.
+def what_changed(
+    trace: Trace, message: int | str | None = None, turn: int | None = None
+) -> Changed:
+    """What depended on a message, by its number or name (`message:3`), or on the user's in a turn;
+    else on the newest.
 
     Raises `CallerError` where the record has no such message of the user's.
     """
-    found = _message(trace, message, turn)
+    found = _message(trace, _number(message) if isinstance(message, str) else message, turn)
     slice_ = _Slice(trace, found.seq)
     for number in [each for each in trace.turns if each >= found.turn]:
         for commit in trace.turn(number).commits:
@@ -121,6 +126,14 @@ def what_changed(trace: Trace, message: int | None = None, turn: int | None = No
         slice_.end_turn(number)
     changes = tuple(slice_.changes)
     return Changed(found.seq, found.turn, found.text, changes, slice_.exact)
+
+
+def _number(name: str) -> int:
+    text = name.strip().removeprefix("message:")
+    if not (text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER):
+        message = f"{quoted(name)} names no message"
+        raise CallerError(message, hint="message:3, as a chain names it, or 3 alone")
+    return int(text)
 
 
 def _message(trace: Trace, number: int | None, turn: int | None) -> Message:
