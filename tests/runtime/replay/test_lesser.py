@@ -48,6 +48,13 @@ def test_what_it_does_not_have() -> None:
     """The very agent comes back."""
     lesser, whole = Lesser("instruction", "nothing"), agent()
     assert lesser.agent(whole) is whole
+    assert lesser.hint == "there are manners, manners/more, short, tax, own"
+    near = Lesser("instruction", "manner/more")
+    near.agent(whole)
+    assert near.hint == 'did you mean "manners/more"?'
+    tool = Lesser("tool", "prize")
+    tool.agent(whole)
+    assert tool.hint == 'did you mean "price"?'
     assert not lesser.found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from saywhy import Agent, Engine, ScriptedModel, memory
 from saywhy.chart.outcome import Answer
 from saywhy.errors import CallerError
 from saywhy.models.provider import Ask
@@ -11,6 +12,8 @@ from saywhy.runtime.replay.removal import KINDS, RecalledTexts, Removal, nothing
 from saywhy.runtime.replay.request import Request
 from saywhy.trace.trace import Trace
 from saywhy.values import freeze
+from tests.flows.conftest import engine_of as flows_engine
+from tests.flows.conftest import flow, say
 from tests.runtime.replay.conftest import Outside, engine_of, talk
 
 
@@ -83,3 +86,46 @@ async def test_a_request_without_memories_stays_as_it_is() -> None:
     request = Request(Ask("chat", "You help.", [{"role": "user", "content": "hi"}]), of_agent=True)
     assert removal.request(request, RecalledTexts(trace, 3)) is request
     assert not removal.applied
+
+
+@pytest.mark.parametrize(
+    ("ref", "hint"),
+    [
+        ("default:Pay/limt", 'did you mean "Pay/limit"?'),
+        ("default:Pya/limit", 'did you mean "Pay/limit"?'),
+        ("default:Pay/zzz", "there are Pay/limit"),
+        ("default:zzz", "there are Pay/limit"),
+        ("host:cargo.paln", 'did you mean "cargo.plan"?'),
+        ("host:zzz", "there are cargo.plan"),
+    ],
+)
+async def test_what_was_probably_meant(ref: str, hint: str) -> None:
+    """Names that are like one that is there, or those that there are."""
+    limit = {"type": "number", "description": "most", "value": 5}
+    engine = flows_engine(flow(say("Hi."), name="Pay", primary=True, variables={"limit": limit}))
+    session = engine.init_session("ann")
+    session.cargo["plan"] = "gold"
+    session = await engine.update_activity("Pay", session)
+    with pytest.raises(CallerError) as raised:
+        await engine.counterfactual(session, ref)
+    assert raised.value.hint == hint
+
+
+async def test_memories_that_are_none() -> None:
+    """A misspelt name is told with what was recalled; so is a history, which is no memory."""
+    rag_of = [memory(lambda ctx: "likes tea", id="prefs")]
+    agent = Agent(ScriptedModel([{"reply": "yes"}, {"reply": "no"}]), injections=rag_of)
+    await agent.run("hi")
+    for ref, text, hint in (
+        ("memory:pref", 'nothing called "pref" was recalled', 'did you mean "prefs"?'),
+        ("retrieval:zzz", 'nothing called "zzz" was recalled', "there are prefs"),
+        ("memory:history", "is what was said before, as an agent remembers it", "message:N takes"),
+    ):
+        with pytest.raises(CallerError, match=text) as raised:
+            await agent.counterfactual(ref)
+        assert raised.value.hint.startswith(hint)
+    assert (await agent.counterfactual("memory:prefs")).assumed
+    async with Engine(flows=[], agents=[agent], fallback_agent="agent") as engine:
+        session = await engine.update_activity("hi", engine.init_session("ann"))
+        with pytest.raises(CallerError, match='nothing called "pref" was recalled'):
+            await engine.counterfactual(session, "memory:pref")

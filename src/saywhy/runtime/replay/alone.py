@@ -29,7 +29,7 @@ from saywhy.runtime.replay.compare import Comparison
 from saywhy.runtime.replay.inert import NotOnRecord, RecordedStages
 from saywhy.runtime.replay.lesser import Lesser
 from saywhy.runtime.replay.masked import Gap, MaskedReads, marks_in
-from saywhy.runtime.replay.removal import OF_AGENTS, RecalledTexts, Removal
+from saywhy.runtime.replay.removal import OF_AGENTS, RecalledTexts, Removal, must_be_recalled
 from saywhy.runtime.replay.request import Request
 from saywhy.runtime.replay.result import Difference, Replay
 from saywhy.runtime.replay.run import Asks, FromRecord
@@ -235,6 +235,7 @@ async def run_without(ran: AgentRun, without: str, model: Any) -> Counterfactual
     if removal.kind in NOT_HERE:
         what = f'"{without}" is a piece of a flow, and this is an agent that runs alone'
         raise CallerError(what, hint="instruction:, tool:, tool_result:, message:, memory:")
+    must_be_recalled(removal, trace)
     built = _lesser(ran, removal)
     words: Any = None
     if removal.kind == "message":
@@ -280,7 +281,8 @@ def _lesser(ran: AgentRun, removal: Removal) -> Built:
         )
     made = lesser.agent(agent)
     if not lesser.found:
-        raise CallerError(f'the agent "{agent.name}" has no {removal.kind} "{removal.name}"')
+        what = f'the agent "{agent.name}" has no {removal.kind} "{removal.name}"'
+        raise CallerError(what, hint=lesser.hint)
     removal.applied = True
     built: Built = made.built
     return built

@@ -5,13 +5,16 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from saywhy.agent.agent import AgentDefinition
 from saywhy.agent.instructions.agent_rule import AgentInstruction
 from saywhy.agent.instructions.rule import InstructionOverride
 from saywhy.agent.tools import AgentTool
+from saywhy.errors import did_you_mean
 from saywhy.runtime.agents.agent import Agent
+
+MOST_LISTED: Final = 8
 
 
 class Lesser:
@@ -21,6 +24,14 @@ class Lesser:
         self.kind = kind
         self.name = name
         self.found = False
+        self._known: dict[str, None] = {}
+
+    @property
+    def hint(self) -> str:
+        """What was probably meant where none of the agents had the piece, or what they have."""
+        known = list(self._known)
+        listed = ", ".join(known[:MOST_LISTED])
+        return did_you_mean(self.name, known) or (f"there are {listed}" if known else "")
 
     def agent(self, agent: Agent) -> Agent:
         """The agent without the piece; the very agent where it has none of the kind."""
@@ -81,6 +92,8 @@ class Lesser:
         """The pieces that are not the one; `before` is what its name may begin with."""
         listed = tuple(pieces)
         names = (self.name, self.name.removeprefix(before)) if before else (self.name,)
+        ids = [getattr(one, "id", None) for one in listed]
+        self._known |= dict.fromkeys(f"{before}{one}" for one in ids if one)
         kept = tuple(one for one in listed if getattr(one, "id", None) not in names)
         self.found = self.found or len(kept) < len(listed)
         return kept

@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -38,6 +39,11 @@ OF_AGENTS: Final = frozenset({"instruction", "tool"})
 RECALLED: Final = frozenset({"memory", "retrieval", "rag"})
 SAID_BY_TOOL: Final = "runtime-text-"
 """How instructions are called that came with the answer of a tool."""
+MOST_LISTED: Final = 8
+MOST_TURNS: Final = 50
+"""In so many turns it is looked for what was recalled."""
+UNNAMED: Final = "history"
+"""How explanations call what an agent remembers of a conversation without an id."""
 _HINT: Final = (
     "what can be taken away: "
     + ", ".join(f"{kind}:…" for kind in KINDS)
@@ -139,12 +145,22 @@ class Removal:
             and one.turn <= self.turn
         ]
         if not opened:
-            raise CallerError(f'no flow "{flow}" began with a default of "{name}" by then')
+            what = f'no flow "{flow}" began with a default of "{name}" by then'
+            raise CallerError(what, hint=_near(self.name, self._defaults()))
         return opened[-1]
+
+    def _defaults(self) -> Iterator[str]:
+        """The defaults that flows began with, as `FLOW/NAME`."""
+        for one in self._trace:
+            if one.turn <= self.turn:
+                yield from (
+                    f"{one.facts['target']}/{each}" for each in one.facts.get("defaults", ())
+                )
 
     def _given(self) -> int:
         key = tuple(self.name.split("."))
         wanted = key if key[0] == "cargo" else ()
+        known: list[str] = []
         for one in reversed(self._trace.steps_of()):
             if one.turn > self.turn or one.node not in ("receive", "start"):
                 continue
@@ -153,7 +169,8 @@ class Removal:
             )
             if is_there:
                 return one.turn
-        raise CallerError(f'the host gave no "{self.name}" by then')
+            known += (".".join(map(str, op.key)) for op in one.ops if op.key[0] == "cargo")
+        raise CallerError(f'the host gave no "{self.name}" by then', hint=_near(self.name, known))
 
     # ------------------------------------------------------------ what it does
 
@@ -189,7 +206,7 @@ class Removal:
         """Flows and globals without it."""
         if self.kind == "global":
             if self.name not in world.globals:
-                hint = did_you_mean(self.name, list(world.globals))
+                hint = _near(self.name, world.globals)
                 raise CallerError(f'there is no global "{self.name}"', hint=hint)
             self.applied = True
             kept = {name: world.globals[name] for name in world.globals if name != self.name}
@@ -322,6 +339,40 @@ class RecalledTexts:
                     return {**raw(message), "content": "\n\n".join([head, *listed])}
         return message
 
+    @property
+    def names(self) -> list[str]:
+        """What was recalled, by name, and the pieces of what a retrieval found."""
+        return [*self._texts, *(each for parts in self._parts.values() for each in parts)]
+
+
+def must_be_recalled(removal: Removal, trace: Trace) -> None:
+    """Raise `CallerError` for a memory or a retrieval that none of the newest turns recalled."""
+    if removal.kind not in RECALLED:
+        return
+    known: dict[str, None] = {}
+    for turn in reversed(trace.turns_until(removal.turn, MOST_TURNS)):
+        known |= dict.fromkeys(RecalledTexts(trace, turn).names)
+        if removal.name in known:
+            return
+    if removal.kind == "memory" and removal.name in _conversations(trace):
+        what = f'"{removal.ref}" is what was said before, as an agent remembers it'
+        raise CallerError(what, hint="message:N takes away one thing that the user said")
+    what = f'nothing called "{removal.name}" was recalled'
+    raise CallerError(what, hint=_near(removal.name, known) or "nothing was recalled by then")
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    """What was probably meant, or what there is; empty where there is nothing."""
+    names = list(dict.fromkeys(known))
+    listed = ", ".join(names[:MOST_LISTED])
+    return did_you_mean(name, names) or (f"there are {listed}" if names else "")
+
+
+def _conversations(trace: Trace) -> set[str]:
+    """What the histories of agents are called in explanations."""
+    keys = [op for one in trace for op in one.ops if op.key[1:] == ("conversationId",)]
+    return {UNNAMED, *(str(op.value) for op in keys)}
+
 
 def _pieces(content: str) -> list[str]:
     """The head of a text of found pieces, and the pieces."""
@@ -337,4 +388,4 @@ def _pieces(content: str) -> list[str]:
         number += 1
 
 
-__all__ = ["OF_AGENTS", "RecalledTexts", "Removal"]
+__all__ = ["OF_AGENTS", "RecalledTexts", "Removal", "must_be_recalled"]

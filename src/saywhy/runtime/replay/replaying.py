@@ -88,10 +88,11 @@ class Replaying:
         """
         from saywhy.models.asked import asked_model
         from saywhy.runtime.replay.counterfactual import WhatIf
-        from saywhy.runtime.replay.removal import Removal
+        from saywhy.runtime.replay.removal import Removal, must_be_recalled
 
         begun = await self._begun(of)
         removal = Removal(without, begun.trace, turn or newest_reply(begun.trace))
+        must_be_recalled(removal, begun.trace)
         lesser = self._lesser(begun, removal)
         provider = None if model is None else asked_model(model)
         return await WhatIf(begun, lesser, removal, provider).answer()
@@ -168,7 +169,7 @@ def without_piece(hosted: Hosted, library: Library, removal: Removal) -> Hosted:
     lesser = Lesser(removal.kind, removal.name)
     agents = lesser.agents(hosted.agents)
     if not lesser.found:
-        raise CallerError(f'no agent has {removal.kind} "{removal.name}"')
+        raise CallerError(f'no agent has {removal.kind} "{removal.name}"', hint=lesser.hint)
     removal.applied = True
     fallback = next((one for one in agents if fallback_chart(one).digest == hosted.fallback), None)
     return made_of(agents, fallback, library)
