@@ -118,6 +118,47 @@ def test_a_conversation(terminal: Open, pay: str) -> None:
     assert chat.end() == 0
 
 
+def test_commands(terminal: Open, folder: Path) -> None:
+    """A line that is one is not said; with a second slash, or with words around it, it is."""
+    steps = [
+        {"id": "one", "type": "SAY-GET", "variable": "one", "value": "One?"},
+        {"id": "two", "type": "SAY-GET", "variable": "two", "value": "Two?"},
+        {"id": "end", "type": "SAY", "value": "<{{one}}> <{{two}}>"},
+    ]
+    path = write(folder / "a.json", [{"id": "a", "name": "Talk", "steps": steps}])
+    chat = terminal("chat", path, "--no-guidance", "--session", "mine")
+    chat.wait_for("/help tells what else there is")
+    for typed, shown in (
+        ("/why", "(there is no conversation"),
+        ("Talk", "One?"),
+        ("/help", "/quit   leaves"),
+        ("//help", "Two?"),
+        ("/why", '"two" of Talk'),
+        ("/quit now", "</help> </quit now>"),
+        ("/quit", "to go on: saywhy chat … --session mine\n"),
+    ):
+        chat.wait_for("you:")
+        chat.type(typed + ENTER)
+        chat.wait_for(shown)
+    assert chat.end() == 0
+
+
+def test_a_secret_may_look_like_a_command(terminal: Open, folder: Path) -> None:
+    """Whatever is typed where something sensitive is asked for is the answer."""
+    steps = [
+        {"id": "word", "type": "SAY-GET", "variable": "word", "value": "Password?", "pii": True},
+        {"id": "end", "type": "SAY", "value": "{{word.length}} letters."},
+    ]
+    path = write(folder / "a.json", [{"id": "a", "name": "A", "steps": steps}])
+    chat = terminal("chat", path, "--no-guidance")
+    chat.wait_for("you:")
+    chat.type("A" + ENTER)
+    chat.wait_for("Password?")
+    chat.wait_for("you:")
+    chat.type("/quit" + ENTER)
+    chat.wait_for("5 letters.")
+
+
 def test_the_hint_of_a_failed_call(terminal: Open, folder: Path) -> None:
     """It stands below what the flow says, for whoever tries the flow out."""
     call = {"id": "c", "type": "CALL-TOOL", "tool": "t", "args": {}, "variable": "r"}

@@ -70,9 +70,10 @@ def chat(
 ) -> None:
     """Talk to flows.
 
-    At a terminal you type; elsewhere each line of standard input is a message and its reply is
-    written as text. Without --session the newest conversation goes on if a flow of it is still
-    open; otherwise a new one begins.
+    At a terminal you type, and /why, /help and /quit alone on a line are commands; elsewhere each
+    line of standard input is a message, whatever it is, and its reply is written as text. Without
+    --session the newest conversation goes on if a flow of it is still open; otherwise a new one
+    begins.
     """
     import asyncio
 
