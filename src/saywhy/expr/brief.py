@@ -1,9 +1,10 @@
 """Is an expression over before a time limit could ever end it? Told from its text alone.
 
 The engine looks at the clock at turns of loops and calls of functions, once in ten thousand of
-them. What has no loops, no functions and no regular expressions of its own, calls nothing but what
-is listed here and approved functions, and is handed only short texts, never gets there: the limit
-would only be paid for. A list of what is allowed, so that what nobody thought of has the limit.
+them. What has no loops and no regular expressions of its own, calls nothing but what is listed here
+and approved functions, and is handed only short texts, never gets there: the limit would only be
+paid for. Functions of its own are called for each item of a short list, if they only compute. A
+list of what is allowed, so that what nobody thought of has the limit.
 """
 
 from __future__ import annotations
@@ -97,6 +98,16 @@ METHODS: Final = frozenset(
 """Methods that call nobody back and make nothing larger than what they are given. What they are
 called on does not matter: data holds no functions, so a key of that name cannot be called."""
 
+NUMERIC: Final = frozenset(
+    ["abs", "ceil", "floor", "max", "min", "round", "sign", "toFixed", "trunc"]
+)
+"""Those of them that take no longer for longer texts."""
+
+CALLBACKS: Final = frozenset(["every", "filter", "find", "findIndex", "map", "reduce", "some"])
+"""Methods that call back once for each item. Beside them stands nothing but what is `NUMERIC`, and
+none is called in what another one calls: so the work is the length of a list times that of the
+text."""
+
 FUNCTIONS: Final = frozenset(
     ["Boolean", "Number", "String", "isFinite", "isNaN", "parseFloat", "parseInt"]
 )
@@ -112,16 +123,22 @@ def is_brief(source: str, root: Node) -> bool:
     if len(source) > MAX_SOURCE:
         return False
     waiting, names = [root], 0
+    called: set[str] = set()
     while waiting:
         node = waiting.pop()
         names += node.type == "identifier"
-        if names > MAX_NAMES or node.type not in KINDS or not _is_allowed(node):
+        if names > MAX_NAMES or not _is_allowed(node, called):
             return False
         waiting += node.named_children
-    return True
+    return called <= METHODS or called <= CALLBACKS | NUMERIC
 
 
-def _is_allowed(node: Node) -> bool:
+def _is_allowed(node: Node, called: set[str]) -> bool:
+    """Whether a node is, without those in it. The methods that are called are noted."""
+    if node.type in ("arrow_function", "formal_parameters"):
+        return _is_callback(node)
+    if node.type not in KINDS or (node.type == "array" and _is_inside_function(node)):
+        return False  # a list of lists that hold the one before twice has no end as a text
     if node.type in ("binary_expression", "unary_expression"):
         operator = node.child_by_field_name("operator")
         return operator is not None and operator.type in OPERATORS
@@ -135,8 +152,35 @@ def _is_allowed(node: Node) -> bool:
         return False  # a template text behind a name calls it
     if function.type == "identifier":
         return True  # approved or not is seen when it is compiled
-    key = function.child_by_field_name("property")
-    return function.type == "member_expression" and spelling(key) in METHODS
+    key = spelling(function.child_by_field_name("property"))
+    called.add(key)
+    if key in CALLBACKS:
+        given = arguments.named_children
+        return bool(given) and given[0].type == "arrow_function"
+    return function.type == "member_expression" and key in METHODS
+
+
+def _is_callback(node: Node) -> bool:
+    """Whether a function of the author's is handed to a method that calls it for each item, stands
+    in no other one, and computes an expression from plain parameters."""
+    if node.type == "formal_parameters":
+        return all(one.type == "identifier" for one in node.named_children)
+    body, around = node.child_by_field_name("body"), node.parent
+    if body is None or body.type == "statement_block" or node.children[0].type == "async":
+        return False
+    call = around.parent if around is not None and around.type == "arguments" else None
+    function = call.child_by_field_name("function") if call is not None else None
+    if function is None or function.type != "member_expression":
+        return False
+    key = spelling(function.child_by_field_name("property"))
+    return key in CALLBACKS and not _is_inside_function(node)
+
+
+def _is_inside_function(node: Node) -> bool:
+    around = node.parent
+    while around is not None and around.type != "arrow_function":
+        around = around.parent
+    return around is not None
 
 
 def spelling(node: Node | None) -> str:
