@@ -36,8 +36,12 @@ NAMES = (
 
 
 def canary(name: str) -> str:
-    """A text that nobody would say by chance, with all that encodings trip over."""
-    return f'kn0t "{name}"/77-19 ö&{name[::-1]}'
+    """A text that nobody would say by chance, with all that encodings trip over.
+
+    Its numbers are its own, as those of one value are masked in others as well.
+    """
+    number = str(1_000 + crc32(name.encode()) % 9_000)
+    return f'k{number[:2]}t{number[2:]} "{name}"/{number[:2]}-{number[2:]} ö&{name[::-1]}'
 
 
 def spellings(name: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -115,6 +116,11 @@ def fail(args: dict[str, Any]) -> dict[str, Any]:
     raise ValueError(f"not {args.get('text')} nor {str(args.get('text'))[::-1]}")
 
 
+def tell(args: dict[str, Any]) -> dict[str, Any]:
+    """Something sensitive among words."""
+    return {"text": f"that would be {AGAIN}, sir"}
+
+
 def turned(text: str) -> str:
     """The text turned round."""
     return text[::-1]
@@ -167,8 +173,8 @@ def engine_for(given: list[dict[str, Any]], seen: list[str], pii: bool) -> Engin
     ]
     return Engine(
         flows=flows,
-        tools=[tool("echo"), tool("fail")],
-        functions={"echo": echo, "fail": fail, "turned": turned},
+        tools=[tool("echo"), tool("fail"), tool("tell")],
+        functions={"echo": echo, "fail": fail, "tell": tell, "turned": turned},
         guidance={"enabled": False},
         validate_on_init=False,
         logger=Lines(),
@@ -232,6 +238,38 @@ def _nothing_of(record: str, *secrets: str) -> None:
         for spelling in (text, text.encode("unicode_escape").decode()):
             at = record.find(spelling)
             assert at < 0, record[max(0, at - 400) : at + 100]
+
+
+CONTEXT: dict[str, Any] = {
+    "type": "SET", "variable": "a", "value": "JSON.stringify(currentContext)"
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "given_steps",
+    [
+        [CONTEXT, setting("b", "turned(a)"), saying("{{b}}")],
+        [setting("a", "currentContext.secret"), setting("b", "turned(a)"), saying("{{b}}")],
+        [call("a", "userInput", "echo"), saying("{{a.back}}")],
+        [call("a", "lastUserInput", "echo"), saying("{{a.back}}")],
+        [call("a", "currentContext", "echo"), saying("{{a.back}}")],
+        [asking("a", "{{secret.toUpperCase()}}"), saying("{{a}}")],
+    ],
+)
+def test_ways_that_a_secret_goes(given_steps: list[Step]) -> None:
+    """By all variables at once, by the user's words, in a question that help repeats."""
+    _nothing_of(asyncio.run(record_of(given_steps, said=["help", PLAIN, "help"])), CANARY)
+
+
+def test_what_an_agent_says_among_words_is_known_by_itself() -> None:
+    """Its answer is sensitive, and so is the value in it when the user says that alone."""
+    steps = [
+        {"type": "CALL-TOOL", "tool": "tell", "args": {}, "variable": "a", "pii": True},
+        asking("b", "And?"),
+        saying("{{b}}"),
+    ]
+    record = asyncio.run(record_of(steps, said=[f"so {AGAIN} it is"] * 2))
+    _nothing_of(record, AGAIN)
 
 
 def test_without_the_declaration_it_is_found() -> None:

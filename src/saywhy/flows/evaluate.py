@@ -103,6 +103,8 @@ class FlowNames:
         if root in ("userInput", "lastUserInput"):
             kept = self.scope.kept("input")
             return ("input", str(kept[1])) if kept else None
+        if root == "currentContext":  # all variables, or the one that is named behind it
+            return (self.scope.frame.scope, *path[1:])
         if root in RUNTIME_NAMES:
             return None
         if self.scope.has(self.scope.frame.scope, root):

@@ -51,6 +51,8 @@ def end_turn(redactor: Redactor, session: Session) -> None:
         return
     scopes = session.cursor.state.scopes
     queued = [str(text) for text, _ in raw(facts.get(str(QUEUE[1]))) or ()]
+    questions = (frame.data.get("question") for frame in session.cursor.walk())
+    queued += [one for one in questions if isinstance(one, str)]  # it may be repeated
     alive = [name for name in scopes if name not in ("session", "turn", "routing", "cargo")]
     left = pruned(raw(kept), redactor.taint.declared, alive, queued)
     if left:

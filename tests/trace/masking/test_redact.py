@@ -140,6 +140,24 @@ def test_a_secret_that_became_a_number_is_masked() -> None:
     )
 
 
+def test_how_long_something_took_is_told() -> None:
+    """Also where it happens to be a number that is secret."""
+    redactor = Redactor(secrets=["4711"])
+    assert redactor.value(freeze({"latencyMs": 4711, "n": 4711})) == freeze(
+        {"latencyMs": 4711, "n": MARK}
+    )
+
+
+def test_a_text_is_shown_inside_of_others_as_by_itself() -> None:
+    """A question that is repeated; the longest goes first, be it a secret or such a text."""
+    known = {"shown": {"Is it Ann?": f"Is it {MARK}?", "yes": MARK}}
+    redactor = Redactor(secrets=["Well. Is it Ann? No"], sensitive=known)
+    assert redactor.text("Is it Ann?") == f"Is it {MARK}?"
+    assert redactor.text("Again: Is it Ann? Say yes.") == f"Again: Is it {MARK}? Say yes."
+    assert redactor.text("So: Well. Is it Ann? No") == f"So: {MARK}"
+    assert redactor.text("yes") == MARK
+
+
 def test_short_secrets_are_masked_where_they_are_the_whole_text() -> None:
     """Masking every "no" inside other texts would leave nothing readable; the answer itself is."""
     redactor = Redactor(secrets=["no"])

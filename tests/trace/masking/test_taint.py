@@ -93,7 +93,7 @@ def test_a_path_may_name_one_item_of_a_list() -> None:
     people = Op("set", ("cargo", "people"), freeze([{"ssn": "11-45"}, {"ssn": "22-45"}]))
     seen = taint.follow(commit(ops=(people,)))
     assert seen.ops[0].value == freeze([{"ssn": "11-45"}, {"ssn": MARK}])
-    assert taint.texts == ["22-45"]
+    assert taint.texts == ["22-45", "2245"]
     assert taint.covers(("cargo", "people", 1, "ssn"))
     assert not taint.covers(("cargo", "people", 0, "ssn"))
 
@@ -104,7 +104,7 @@ def test_only_the_path_is_sensitive_not_what_stands_beside_it() -> None:
     customer = {"ssn": "123-45", "city": "Bern"}
     seen = taint.follow(commit(ops=(Op("set", ("cargo", "customer"), freeze(customer)),)))
     assert seen.ops[0].value == freeze({"ssn": MARK, "city": "Bern"})
-    assert taint.texts == ["123-45"]
+    assert taint.texts == ["123-45", "12345"]
     assert not taint.covers(("cargo", "customer", "city"))
     assert taint.covers(("cargo", "customer"))
     assert taint.covers(("cargo",))
@@ -144,7 +144,7 @@ def test_what_tools_declare_of_arguments_and_answers() -> None:
     assert seen.ops == (put("r", masked),)
     assert seen.answered is not None
     assert seen.answered.value == masked
-    assert taint.texts == ["y-4712"]
+    assert taint.texts == ["y-4712", "4712"]
 
 
 def test_what_a_tool_answers_may_be_harmless_in_part() -> None:

@@ -21,6 +21,18 @@ def test_what_an_author_named_is_looked_for_unless_it_is_tiny() -> None:
     assert given("no") == []
 
 
+def test_the_value_in_words_that_an_author_named() -> None:
+    """Is looked for by itself, too."""
+    assert given("it is 4711-88, thanks") == ["it is 4711-88, thanks", "4711-88", "471188"]
+
+
+def test_how_long_something_took_is_no_secret() -> None:
+    """By chance it may be a short number; of an author's own value it is looked for."""
+    took = freeze({"latencyMs": 0.25, "took_ms": 4711, "text": "took 4712"})
+    assert distinctive(took) == ["took 4712"]
+    assert "4711" in given(took)
+
+
 def test_a_catalogue_is_not_learnt_whole() -> None:
     """It would make every record slow."""
     many = freeze([f"article {number}" for number in range(MAX_LEARNT * 2)])

@@ -8,10 +8,15 @@ and writes one item: `people.0.ssn`. A number in an author's path is a text, in 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from saywhy.trace.masking.declared import Spot
 from saywhy.values import UNDEFINED, Key, raw
+
+_WORDS: Final = (("userInput",), ("lastUserInput",))
+"""How paths begin that lead to what the user said."""
+_CONTEXT: Final = ("currentContext",)
+"""And to all variables at once."""
 
 
 def beyond(known: Key, key: Key) -> Spot | None:
@@ -92,4 +97,8 @@ def is_something(found: Any) -> bool:
 
 def of_one_value(path: Key, key: Key) -> bool:
     """Whether a path in a text of the author's and a place in the state may be of one value."""
-    return meet(path, key if path[:1] == ("cargo",) else key[1:])
+    if path[:1] == ("cargo",):
+        return meet(path, key)
+    if path[:1] in _WORDS:
+        return key[:1] == ("input",)
+    return path[:1] == _CONTEXT or meet(path, key[1:])

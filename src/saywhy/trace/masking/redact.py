@@ -26,6 +26,7 @@ from saywhy.trace.masking.hide import hide_call
 from saywhy.trace.masking.rewrite import Rewriter
 from saywhy.trace.masking.sensitive import SensitiveNames, gives_away
 from saywhy.trace.masking.taint import Taint
+from saywhy.trace.masking.texts import MEASURED, is_distinctive
 from saywhy.values import BigInt, Key
 
 MARK: Final = "[REDACTED]"
@@ -96,6 +97,8 @@ class Redactor:
         self.names = _names_of(policy.names, policy.open)
         self._inside: list[str] = []
         self._exact: set[str] = set()
+        self._pairs: list[tuple[str, str]] = []
+        self._known = (-1, -1)
         self.numbers: set[str] = set()
         self.generation = 0
         """Grows whenever a secret is learnt."""
@@ -131,7 +134,6 @@ class Redactor:
                         self.numbers.add(text)
         if len(self._exact) == before:
             return False
-        self._inside.sort(key=len, reverse=True)  # a secret may contain another
         self.generation += 1
         return True
 
@@ -140,13 +142,27 @@ class Redactor:
         if not text or not (self._exact or self.taint):
             return text
         if self.taint is not None:
-            as_shown = self.taint.shown.get(text)
-            if as_shown is not None:
-                text = as_shown
-        for secret in self._inside:
+            text = self.taint.shown.get(text, text)
+        for secret, as_shown in self._replaced():
             if secret in text:
-                text = text.replace(secret, MARK)
+                text = text.replace(secret, as_shown)
         return MARK if text.strip() in self._exact else text
+
+    def _replaced(self) -> list[tuple[str, str]]:
+        """What is looked for inside of texts, and what stands there then; the longest first, for
+        one may hold another. A text that was said is shown inside of others as it was by itself:
+        a question that is repeated, say."""
+        known = self.generation, self.taint.grown if self.taint is not None else 0
+        if self._known != known:
+            said = self.taint.shown if self.taint is not None else {}
+            pairs = [(secret, MARK) for secret in self._inside]
+            pairs += [
+                (text, shown)
+                for text, shown in said.items()
+                if text != shown and is_distinctive(text)
+            ]
+            self._pairs, self._known = sorted(pairs, key=_length, reverse=True), known
+        return self._pairs
 
     def hides(self, frame: int, *tools: str) -> bool:
         """Whether nothing may be told of what is answered to a frame that has called a tool."""
@@ -209,6 +225,10 @@ class Redactor:
         return followed
 
 
+def _length(pair: tuple[str, str]) -> int:
+    return len(pair[0])
+
+
 def path_of(written: str) -> Key:
     """The place that a path such as `cargo.customer.ssn` names."""
     return tuple(written.split("."))
@@ -259,6 +279,8 @@ class _Masking(Rewriter):
     def field(self, name: str, value: Any) -> Any:
         if name in self.names and gives_away(name, value):
             return self._masked(value)
+        if name in MEASURED and isinstance(value, int | float):
+            return value
         return self.value(value)
 
     def _masked(self, value: Any) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
+from saywhy.trace.masking.digests import telling_parts
 from saywhy.trace.masking.veil import CALL
 from saywhy.values import raw
 
@@ -25,6 +26,8 @@ _SHORTEST_GIVEN: Final = 3
 """From this length on, what was declared as sensitive is looked for whatever it looks like."""
 _DECIMALS: Final = 4
 """A number with more of them was measured, such as how long something took."""
+MEASURED: Final = frozenset(["latencyMs", "latency_ms", "took_ms"])
+"""Names of how long something took. By chance it is a number such as 0.25 or 4711; no secret."""
 _ENDS: Final = frozenset(
     ["tool_calls", "tool_use", "end_turn", "max_tokens", "stop_sequence", "content_filter"]
 )
@@ -36,15 +39,17 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 
 def distinctive(tree: Any) -> list[str]:
     """The texts and numbers in a value that are unlikely to stand anywhere by chance."""
-    return list(
-        dict.fromkeys(islice(filter(_is_distinctive, _leaves(tree, talk=True)), MAX_LEARNT))
-    )
+    return list(dict.fromkeys(islice(filter(is_distinctive, _leaves(tree, talk=True)), MAX_LEARNT)))
 
 
 def given(tree: Any) -> list[str]:
-    """The texts and numbers in a value that an author called sensitive."""
-    long = (text for text in _leaves(tree) if len(text.strip()) >= _SHORTEST_GIVEN)
-    return list(dict.fromkeys(islice(long, MAX_LEARNT)))
+    """The texts and numbers in a value that an author called sensitive; and what of a text with
+    words in it is likely the value."""
+    long = [
+        text for text in islice(_leaves(tree), MAX_LEARNT) if len(text.strip()) >= _SHORTEST_GIVEN
+    ]
+    parts = (part for text in long for part in telling_parts(text))
+    return list(islice(dict.fromkeys([*long, *parts]), MAX_LEARNT))
 
 
 def _leaves(tree: Any, *, talk: bool = False) -> Iterator[str]:
@@ -53,7 +58,8 @@ def _leaves(tree: Any, *, talk: bool = False) -> Iterator[str]:
     if isinstance(tree, Mapping):
         is_call = talk and tree.keys() >= CALL  # pyright: ignore[reportUnknownMemberType] - JSON
         for name, item in tree.items():  # pyright: ignore[reportUnknownVariableType] - JSON
-            if not (talk and name == _ANSWER_TO) and not (is_call and name in ("id", "name")):
+            named = name == _ANSWER_TO or (name in MEASURED and isinstance(item, int | float))
+            if not (talk and named) and not (is_call and name in ("id", "name")):
                 yield from _leaves(item, talk=talk)
     elif isinstance(tree, list | tuple):
         for item in tree:  # pyright: ignore[reportUnknownVariableType] - JSON
@@ -68,7 +74,8 @@ def _leaves(tree: Any, *, talk: bool = False) -> Iterator[str]:
             yield str(number)
 
 
-def _is_distinctive(text: str) -> bool:
+def is_distinctive(text: str) -> bool:
+    """Whether a text is unlikely to stand anywhere by chance."""
     stripped = text.strip()
     has_number = any(character.isdigit() for character in stripped)
     shortest = _SHORTEST_NUMBER if has_number else _SHORTEST
