@@ -114,10 +114,16 @@ def is_out(commit: Commit) -> bool:
 # ------------------------------------------------------------------ beginning and end
 
 
+def _said_before(messages: list[Any]) -> int:
+    """How many messages stand before the newest; the system prompt is none of them."""
+    systems = [one for one in mappings(messages[:-1]) if one.get("role") == "system"]
+    return len(messages) - 1 - len(systems)
+
+
 def _begun(commit: Commit, written: Mapping[str, Op], say: Wording) -> str:
     said = quoted(str(raw(written[BEGINS].value)))
     before = raw(written["messages"].value) if "messages" in written else ()
-    earlier = len(before) - 1 if isinstance(before, list) else 0
+    earlier = _said_before(before) if isinstance(before, list) else 0
     if commit.depth:
         told = [say("handed", text=said)]
     elif earlier > 0:

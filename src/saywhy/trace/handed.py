@@ -15,6 +15,8 @@ from saywhy.values import raw
 
 MOST_PIECES: Final = 4
 MOST_RULES: Final = 4
+OF_SYSTEM: Final = "base"
+"""Where a system message of the history is from; a system prompt takes its place."""
 
 SLOTS: Final = {
     "sf-system-prompt": "slot_system-prompt",
@@ -127,7 +129,8 @@ def _messages(noted: Mapping[str, Any], written: Written, say: Wording) -> str:
     sources: Any = raw(noted.get("sources")) or {}
     if is_withheld(sources):
         return say("slot_withheld", slots=say("slot_messages"))
-    tallies = {name: int(raw(tally)[0]) for name, tally in sources.items()}
+    # What a model is handed has the system prompt apart, and so has a receipt of it.
+    tallies = {name: int(raw(tally)[0]) for name, tally in sources.items() if name != OF_SYSTEM}
     parts = [
         say(f"of_{name}" if say.has(f"of_{name}") else "of_other", n=number, name=name)
         for name, number in tallies.items()

@@ -286,6 +286,16 @@ def test_why(run: Run) -> None:
     assert receipts[1].startswith("call 2: verified (system 22 chars, messages 3, tools 3;")
 
 
+def test_why_counts_messages_as_a_receipt_does(run: Run) -> None:
+    """The system prompt is none of them, in the first run and in those after it."""
+    answers = script("Hello.", "And hello again.")
+    done = run("agent", "shop.py", "--script", answers, stdin="hi\nhi again\n/why\n/receipt\n")
+    assert done.code == 0, done.err
+    assert 'The user said "hi again", after 2 messages.' in done.out
+    assert "  3 messages: 2 of the user, 1 of the model." in done.out
+    assert "messages 3, tools 3;" in done.lines[-1]
+
+
 def test_why_before_anything(run: Run) -> None:
     """Asked too early, each command says so and the conversation goes on."""
     done = run(

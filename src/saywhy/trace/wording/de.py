@@ -229,7 +229,6 @@ SENTENCES: Final[dict[str, str]] = {
     "of_user": "{{n}} vom Benutzer",
     "of_assistant": "{{n}} vom Modell",
     "of_tool-result": "{{n}} von Werkzeugen",
-    "of_base": "{{n}} vom System",
     "of_other": "{{n}} von {{name}}",
     "messages_of": "{{messages}}: {{sources}}.",
     "no_message": "Keine Nachricht.",

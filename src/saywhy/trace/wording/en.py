@@ -225,7 +225,6 @@ SENTENCES: Final[dict[str, str]] = {
     "of_user": "{{n}} of the user",
     "of_assistant": "{{n}} of the model",
     "of_tool-result": "{{n}} of tools",
-    "of_base": "{{n}} of the system",
     "of_other": "{{n}} from {{name}}",
     "messages_of": "{{messages}}: {{sources}}.",
     "no_message": "No message.",

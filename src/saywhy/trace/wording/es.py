@@ -226,7 +226,6 @@ SENTENCES: Final[dict[str, str]] = {
     "of_user": "{{n}} del usuario",
     "of_assistant": "{{n}} del modelo",
     "of_tool-result": "{{n}} de herramientas",
-    "of_base": "{{n}} del sistema",
     "of_other": "{{n}} de {{name}}",
     "messages_of": "{{messages}}: {{sources}}.",
     "no_message": "Ningún mensaje.",
