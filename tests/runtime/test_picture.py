@@ -65,3 +65,17 @@ def test_no_path_is_said() -> None:
     trace = asyncio.run(scene())
     with pytest.raises(CallerError, match="no flow and no agent was entered in turn 1"):
         picture_of(trace, 1)
+
+
+def test_agents_whose_charts_are_not_at_hand(trace: Trace) -> None:
+    """Of what a store does not keep the steps that ran are drawn, with the ways they took."""
+    flows = [chart for chart in trace.charts if chart.kind == "flow"]
+    bare = Trace(trace, flows, trace.messages())
+    lines = picture_of(bare).splitlines()
+    boxes = [line.split('"')[1] for line in lines if "subgraph" in line]
+    assert boxes == ["Help", "desk", "Refund"]
+    assert '    f1_3[/"call-llm (×3)"/]' in lines
+    assert '    f1_4 -->|"×2"| f1_5' in lines
+    assert not [line for line in lines if line.startswith("    class f1_") and "missed" in line]
+    assert "  f1_5 -.-> f2" in lines
+    assert path_in(bare, by_id=True).charts == ["help", "refund"]
