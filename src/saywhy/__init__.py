@@ -237,6 +237,7 @@ if TYPE_CHECKING:
     from saywhy.runtime.agents.wrapping import with_circuit_breaker, with_fallback
     from saywhy.runtime.conversations import TurnReply
     from saywhy.runtime.engine import Engine
+    from saywhy.runtime.forget.erase import Forgotten
     from saywhy.runtime.held import HeldTurn
     from saywhy.runtime.replay.result import Replay
     from saywhy.runtime.replay.whatif import Counterfactual
@@ -259,6 +260,7 @@ if TYPE_CHECKING:
     from saywhy.tools.http.settings import HttpSettings
     from saywhy.tools.tool_result import ToolResult
     from saywhy.trace.causes.why import Argument, Decided, Failure, Missing, Reply, Variable, why
+    from saywhy.trace.export.file import read_trace, write_trace
     from saywhy.trace.export.otel import OpenTelemetry
     from saywhy.trace.export.spans import Span, spans_of
     from saywhy.trace.masking.current import masked_record
@@ -324,6 +326,7 @@ __all__ = [
     "FollowUpBinding",
     "FollowUpOffering",
     "FollowUpRecorder",
+    "Forgotten",
     "GoogleModel",
     "GuardrailRecorder",
     "HeldTurn",
@@ -497,6 +500,7 @@ __all__ = [
     "quick",
     "quick_bind",
     "rag",
+    "read_trace",
     "receipt_at",
     "receipts_of",
     "render_instructions",
@@ -528,6 +532,7 @@ __all__ = [
     "with_retries",
     "with_retry",
     "with_timeout",
+    "write_trace",
 ]
 
 _HOMES = {
@@ -579,6 +584,7 @@ _HOMES = {
     "FollowUpBinding": "saywhy.agent.instructions.follow_up",
     "FollowUpOffering": "saywhy.agent.instructions.recorder",
     "FollowUpRecorder": "saywhy.agent.recorders.follow_ups",
+    "Forgotten": "saywhy.runtime.forget.erase",
     "GoogleModel": "saywhy.models.google",
     "GuardrailRecorder": "saywhy.agent.recorders.guardrails",
     "HeldTurn": "saywhy.runtime.held",
@@ -738,6 +744,7 @@ _HOMES = {
     "quick": "saywhy.marks",
     "quick_bind": "saywhy.agent.instructions.follow_up",
     "rag": "saywhy.agent.slots.injection",
+    "read_trace": "saywhy.trace.export.file",
     "receipt_at": "saywhy.agent.receipts.served",
     "receipts_of": "saywhy.agent.receipts.served",
     "render_instructions": "saywhy.agent.instructions.render",
@@ -769,6 +776,7 @@ _HOMES = {
     "with_retries": "saywhy.models.resilience.retries",
     "with_retry": "saywhy.runtime.agents.wrappers",
     "with_timeout": "saywhy.models.resilience.timeout",
+    "write_trace": "saywhy.trace.export.file",
 }
 
 
