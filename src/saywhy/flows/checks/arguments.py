@@ -18,6 +18,16 @@ from saywhy.flows.model import ToolDefinition
 from saywhy.flows.read_flow import kind_of, list_of, object_of
 from saywhy.values import UNDEFINED
 
+_TYPES: Final = frozenset({"string", "number", "integer", "boolean"})
+_KEPT_AS: Final = {
+    **dict.fromkeys(("text", "name", "digits", "identifier", "date", "phone", "email"), "string"),
+    **dict.fromkeys(("amount", "number"), "number"),
+    "yes-no": "boolean",
+}
+"""Kinds of inputs and the types of their values; a choice's are its own."""
+
+_WORDS: Final = {"string": "a text", "number": "a number", "boolean": "true or false"}
+
 _WHOLE_TEMPLATE: Final = re.compile(r"\s*\{\{.*\}\}\s*", re.DOTALL)
 
 
@@ -68,10 +78,13 @@ def has_odd_required(tool: ToolDefinition) -> bool:
 def _type(spot: Spot, name: str, value: Any, schema: dict[str, Any]) -> Iterator[Problem]:
     """A literal of another type than wanted. null is left alone: it becomes a default."""
     kind = schema.get("type")
-    if not isinstance(kind, str) or value is None or matches_type(value, kind):
+    if not isinstance(kind, str) or value is None:
         return
     if isinstance(value, str) and _WHOLE_TEMPLATE.fullmatch(value):
         yield from _answer(spot, name, value, kind)
+        yield from _of_form(spot, name, value, kind)
+        return
+    if matches_type(value, kind):
         return
     message = f'the argument "{name}" should be of type {kind}, this is {kind_of(value)}'
     hint = f"write a {kind}, or a template that gives one: {{{{{name}}}}}"
@@ -101,6 +114,30 @@ def _answer(spot: Spot, name: str, template: str, kind: str) -> Iterator[Problem
         message = f'the argument "{name}" should be of type {kind}, and an answer is text'
         hint = f"make it a number in a SET step before: Number({variable})"
         yield spot.problem(message, "args", name, hint=hint, severity="warning")
+
+
+def _of_form(spot: Spot, name: str, template: str, kind: str) -> Iterator[Problem]:
+    """A value of a form that is always of another type than the tool wants."""
+    path = template.strip().removeprefix("{{").removesuffix("}}").strip()
+    form, _, value = path.partition(".")
+    if kind not in _TYPES or not value or set(_setters(spot, form)) != {"FORM"}:
+        return
+    given = set(_form_types(spot, form, value))
+    if len(given) == 1 and not given & {"", "number" if kind == "integer" else kind}:
+        (of,) = given
+        message = f'the argument "{name}" should be of type {kind}, and {path} is {_WORDS[of]}'
+        hint = f"declare it as {of} in the tool, or convert it in a SET step before"
+        yield spot.problem(message, "args", name, hint=hint, severity="warning")
+
+
+def _form_types(spot: Spot, form: str, name: str) -> Iterator[str]:
+    """The type of an input in each form of that variable; empty where it cannot be told."""
+    for flow in spot.library.flows:
+        for step in flow.walk():
+            if step.type == "FORM" and step.raw.get("variable") == form:
+                for each in map(object_of, list_of(step.raw.get("inputs"))):
+                    if each.get("name") == name:
+                        yield "" if "value" in each else _KEPT_AS.get(str(each.get("kind")), "")
 
 
 def _setters(spot: Spot, variable: str) -> Iterator[str]:
