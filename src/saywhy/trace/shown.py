@@ -60,5 +60,30 @@ def _as_said(message: Message, commit_of: Callable[[int], Commit | None]) -> Mes
 def _stretch(text: str, commit: Commit | None) -> str:
     if commit is None or REDACTED_TAG not in commit.tags:
         return text
-    recorded = [own for op in commit.ops for own in own_texts(op.value, commit.seq) if MARK in own]
-    return recorded[-1] if recorded else text
+    own = [said for op in commit.ops for said in own_texts(op.value, commit.seq)]
+    masked = [said for said in own if MARK in said]
+    if not masked or text in own:
+        return text
+    fitting = [said for said in masked if _fits(said, text)]
+    return max(fitting, key=_told, default=MARK)
+
+
+def _fits(masked: str, text: str) -> bool:
+    """Whether a text may be what was said before it was masked: a step may have said several."""
+    first, *others = masked.split(MARK)
+    if not others:
+        return text == masked
+    *middle, last = others
+    if not text.startswith(first):
+        return False
+    at = len(first)
+    for part in middle:
+        found = text.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return len(text) - at >= len(last) and text.endswith(last)
+
+
+def _told(masked: str) -> int:
+    return len(masked.replace(MARK, ""))

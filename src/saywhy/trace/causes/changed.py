@@ -7,6 +7,7 @@ A value that is written anew by a step that does not depend on it is free of it 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final, Literal
 
 import msgspec
@@ -16,8 +17,9 @@ from saywhy.errors import CallerError
 from saywhy.messages import Message
 from saywhy.trace.causes import wording as causes
 from saywhy.trace.causes.carried import RUN as RUN_FLOW
+from saywhy.trace.causes.forms import filled_keys
 from saywhy.trace.causes.handed_wording import gave
-from saywhy.trace.causes.origin import PLUMBING, data_reads, message_of
+from saywhy.trace.causes.origin import PLUMBING, data_reads, message_of, origin_of
 from saywhy.trace.causes.own import own_of
 from saywhy.trace.causes.ref import answer_ref, decision_ref, step_ref
 from saywhy.trace.index import touches
@@ -182,9 +184,22 @@ class _Slice:
         node = (commit.frame, commit.node)
         if commit.decision is not None or causes.failure_of(commit):
             self._decided.add(node)
+        others = self._others(commit)
+        self._free(commit, others)
         for op in commit.ops:
-            if op.key[0] not in ("session", "turn") and op.key[:2] not in PLUMBING:
-                self._keys[op.key] = None
+            if op.key[0] in ("session", "turn") or op.key[:2] in PLUMBING or op.key in others:
+                continue
+            self._keys[op.key] = None
+
+    def _others(self, commit: Commit) -> frozenset[Key]:
+        """What a question took from another message than this one: nothing else goes into it."""
+        if message_of(commit) == self._message:
+            return frozenset()
+        node = self.trace.node_of(commit)
+        if commit.kind != "SAY-GET" or commit.answered is None:
+            return filled_keys(commit)
+        keys = [op.key for op in commit.ops]
+        return frozenset(key for key in keys if origin_of(commit, key, node).how == "words")
 
     def end_turn(self, turn: int) -> None:
         """The stretches of a turn's reply that steps said which depend on the message."""
@@ -212,7 +227,9 @@ class _Slice:
             return True
         if self._answers_what_depends(commit):
             return True
-        if any(touches(key, known) for key in data_reads(commit) for known in self._keys):
+        own = filled_keys(commit)  # of its own making: read after it was put down
+        reads = [key for key in data_reads(commit) if key not in own]
+        if any(touches(key, known) for key in reads for known in self._keys):
             return True
         if commit.answered is not None and commit.answered.kind != "user":
             asked = self.trace.newest(commit.frame, commit.node, commit.seq)
@@ -229,13 +246,13 @@ class _Slice:
             return False
         return asked.asked is not None and asked.asked.kind in ANSWERERS
 
-    def _free(self, commit: Commit) -> None:
+    def _free(self, commit: Commit, only: Collection[Key] | None = None) -> None:
         """What a step that does not depend on the message writes as a whole is free of it."""
         for op in commit.ops:
-            if op.verb != "append":
+            if op.verb != "append" and (only is None or op.key in only):
                 for known in [key for key in self._keys if key[: len(op.key)] == op.key]:
                     del self._keys[known]
-        if commit.decision is not None:
+        if commit.decision is not None and only is None:
             self._decided.discard((commit.frame, commit.node))
 
     # ------------------------------------------------------------ what is told
@@ -263,7 +280,10 @@ class _Slice:
             self._add("call", f"{call_text(asked.name, asked.args)} was called", ref, commit)
         if own:
             self._note_result(commit)
+        others = self._others(commit)
         for op in commit.ops if told else ():
+            if op.key in others:
+                continue
             scope, *path = op.key
             if not path or str(path[0]) in own or _is_bookkeeping(commit, str(scope), str(path[0])):
                 continue

@@ -25,6 +25,15 @@ def filled_in(commit: Commit) -> Mapping[str, Any]:
     return filled if is_form(commit) and isinstance(filled, Mapping) else {}
 
 
+def filled_keys(commit: Commit) -> frozenset[Key]:
+    """The variables that a form took from the user's words in this step; nothing that it read
+    besides goes into them, and what it says is made with them."""
+    filled = filled_in(commit)
+    if not filled:
+        return frozenset()
+    return frozenset(op.key for op in commit.ops if len(op.key) == 3 and op.key[2] in filled)
+
+
 def read_from(commit: Commit, key: Key) -> tuple[str, ...]:
     """`amount was read from "80 dollars"`, for the input at `key` or for all of the form's."""
     filled = filled_in(commit)

@@ -16,6 +16,7 @@ from saywhy.trace.causes import wording as causes
 from saywhy.trace.causes.carried import carried_out
 from saywhy.trace.causes.chain import Cause, Edge
 from saywhy.trace.causes.corrected import maker
+from saywhy.trace.causes.forms import filled_keys
 from saywhy.trace.causes.graph import Effect, Graph
 from saywhy.trace.causes.handed import is_chat, model_of_answer, put_in, results_in, settles
 from saywhy.trace.causes.intents import found_by_model
@@ -112,7 +113,7 @@ class Search(Graph):
         own = own_of(self.trace, commit)
         for key in keys:
             if str(key[-1]) not in own:
-                self.value(Effect(effect, "read", key), key, commit.seq)
+                self.value(Effect(effect, "read", key), key, _moment(commit, key))
             elif own[str(key[-1])] == MODEL:
                 model = model_behind(self.trace, key, commit.seq)
                 if model is not None:
@@ -388,6 +389,13 @@ class Search(Graph):
             lambda: causes.start(self.trace, opener, flow),
             follow,
         )
+
+
+def _moment(commit: Commit, key: Key) -> int:
+    """Just before which commit a step read something: a form stores what it is told, and asks with
+    that for more, in one step."""
+    own = any(one == key or one[: len(key)] == key for one in filled_keys(commit))
+    return commit.seq + 1 if own else commit.seq
 
 
 def _result(commit: Commit) -> Key:

@@ -17,6 +17,7 @@ import msgspec
 from saywhy.chart.commit import Answered, Commit, Op
 from saywhy.trace.masking.content import Content, content_of
 from saywhy.trace.masking.declared import Declared, Spot
+from saywhy.trace.masking.filled import is_filled_in
 from saywhy.trace.masking.known import KnownPlaces
 from saywhy.trace.masking.places import found_at, is_something, of_one_value, places_but
 from saywhy.trace.masking.run_facts import is_of_the_run
@@ -318,7 +319,7 @@ class Taint:
             return self._said(op, commit, declared=declared)
         if key[0] in _BOOKKEEPING:
             return op
-        if len(key) == 2 and key[1] in clean:
+        if (len(key) == 2 and key[1] in clean) or is_filled_in(op, commit):
             return self._op_at_places(op, commit)
         if is_of_the_run(op, commit):
             return op
