@@ -102,6 +102,10 @@ def test_exports_of_the_person_go(run: Run, folder: Path) -> None:
         for form, ending in (("trace", "jsonl"), ("json", "json"), ("otel", "otel.jsonl")):
             target = f"out/{name}.{ending}"
             assert run("export", "--session", name, "--format", form, "--out", target).code == 0
+        assert (
+            run("audit", "export", "--session", name, "--out", f"out/{name}.audit.jsonl").code == 0
+        )
+    assert run("audit", "export", "--all", "--out", "out/all.jsonl").code == 0
     before = {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
     done = run("forget", "ann", "--recordings", "out")
     assert done.code == 0
@@ -109,6 +113,11 @@ def test_exports_of_the_person_go(run: Run, folder: Path) -> None:
         done.lines
     )
     after = {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
+    every, left = before.pop("all.jsonl").splitlines(), after.pop("all.jsonl").splitlines()
+    assert len(every) - len(left) == 5  # the chain, its turn, two messages, a row of commits
+    assert [line for line in every if line in left] == left
+    assert b'"session":"c-1"' not in b"".join(left)
+    assert b'"session":"c-2"' in b"".join(left)
     assert after == {
         "c-1.otel.jsonl": b"",
         **{name: data for name, data in before.items() if name.startswith("c-2")},

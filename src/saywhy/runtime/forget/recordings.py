@@ -26,6 +26,12 @@ _EXPORT: Final = re.compile(
 """How a trace file and a document begin, see `saywhy.runtime.export`."""
 _SPAN: Final = b'{"key":"gen_ai.conversation.id","value":{"stringValue":%b}}'
 """How spans name their conversation, see `saywhy.trace.export.otlp`."""
+_BUNDLE: Final = b'{"saywhy":"audit"'
+_CHAIN: Final = re.compile(
+    rb'\{"chain":\{"id":"\w*","first":\d+,"turns":\d+,"session":("(?:[^"\\]|\\.)*")'
+)
+_OF_CHAIN: Final = (b'{"turn":', b'{"message":', b'{"commit":')
+"""How an audit bundle and a conversation in it begin, see `saywhy.runtime.audit.export`."""
 
 
 def files_in(paths: Sequence[str | Path]) -> list[Path]:
@@ -48,20 +54,27 @@ def files_in(paths: Sequence[str | Path]) -> list[Path]:
 def take_out(path: Path, texts: Sequence[str], conversations: Collection[str] = ()) -> int:
     """Remove every line that holds one of the texts; gives how many there were.
 
-    The export of one of the conversations is deleted, with all its lines.
+    The export of one of the conversations is deleted, with all its lines, and so is an audit bundle
+    of nothing else.
     """
     names = [dumps(name) for name in conversations]
     data = path.read_bytes()
+    lines = data.splitlines(keepends=True)
     export = _EXPORT.match(data)
-    if export is not None and export[1] in names:
+    theirs = _in_chains(lines, names) if data.startswith(_BUNDLE) else set[int]()
+    others = sum(line.startswith(b'{"chain":') for at, line in enumerate(lines) if at not in theirs)
+    if (theirs and not others) or (export is not None and export[1] in names):
         path.unlink()
-        return len(data.splitlines())
+        return len(lines)
     if path.suffix == ".json":
         return 0
     wanted = [spelling for text in texts for spelling in spellings(text)]
     wanted += [_SPAN % name for name in names]
-    lines = data.splitlines(keepends=True)
-    kept = [line for line in lines if not any(one in line for one in wanted)]
+    kept = [
+        line
+        for at, line in enumerate(lines)
+        if at not in theirs and not any(one in line for one in wanted)
+    ]
     if len(kept) == len(lines):
         return 0
     beside = path.with_name(f".{path.name}.forgetting")
@@ -71,3 +84,16 @@ def take_out(path: Path, texts: Sequence[str], conversations: Collection[str] = 
         os.fsync(file.fileno())
     beside.replace(path)
     return len(lines) - len(kept)
+
+
+def _in_chains(lines: Sequence[bytes], names: Collection[bytes]) -> set[int]:
+    """Of an audit bundle the lines that are about the conversations with these names."""
+    found: set[int] = set()
+    is_theirs = False
+    for at, line in enumerate(lines):
+        if not line.startswith(_OF_CHAIN):
+            chain = _CHAIN.match(line)
+            is_theirs = chain is not None and chain[1] in names
+        if is_theirs:
+            found.add(at)
+    return found
