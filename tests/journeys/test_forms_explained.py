@@ -112,6 +112,24 @@ async def test_what_depended_on_one_answer(paid: Trace) -> None:
     assert [one.turn for one in paid.what_changed(turn=4).replies] == [4, 5, 5, 6]
 
 
+async def test_what_a_form_repeats_is_explained(tmp_path: Any) -> None:
+    """After another flow it says what it has so far; a later correction is none of what it left."""
+    other = {**ZIP, "id": "hours", "name": "Hours", "steps": [ZIP["steps"][2]]}
+    steps = [{**PAY["steps"][0], "inputs": [INPUTS[0], INPUTS[2]], "review": "{{form.note}}."}]
+    pay = {**PAY, "interruptable": True, "steps": steps}
+    async with Engine(
+        flows=[pay, other], guidance={"enabled": False}, store=SqliteStore(tmp_path / "talk.db")
+    ) as engine:
+        for text in ("Pay", "80", "Hours", "lunch", "no, make it 90"):
+            await engine.take_turn("c", text, user_id="ann")
+        trace = await engine.trace("c")
+    resumed = trace.why(Reply(3, "So far: amount 80")).text()
+    assert 'form.amount = 80 comes from what the user said in turn 2: "80"' in resumed
+    reviewed = trace.why(Reply(5)).text()
+    assert 'form.note is what the user said in turn 4: "lunch"' in reviewed
+    assert "did not change it" not in reviewed
+
+
 async def test_an_answer_that_was_refused(tmp_path: Any) -> None:
     """The next one is its own, whatever the rules have looked at."""
     trace = await told(ZIP, "Ann", "abc", "12345", tmp=tmp_path)

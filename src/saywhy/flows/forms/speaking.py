@@ -93,8 +93,11 @@ class Talk(msgspec.Struct, frozen=True):
         if named:
             prompt = prompt_of(self.scope.charts, self.scope.frame.chart, self.language)
             say_more(self.world, self.scope, self.phrase("flow_resumed", flowName=prompt))
-        so_far = self.summary(record.shown(self.values, kept).items())
+        collected = record.shown(self.values, kept)
+        so_far = self.summary(collected.items())
         if so_far:
+            place = (self.scope.frame.scope, self.form.variable)
+            self.scope.reads += [(*place, name) for name in collected]
             say_more(self.world, self.scope, self.phrase("form_so_far", filled=so_far))
 
     def summary(self, values: Iterable[tuple[str, Any]]) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from saywhy.chart.commit import Commit, Condition
 from saywhy.errors import CallerError
+from saywhy.trace.causes.forms import filled_keys
 from saywhy.trace.causes.graph import Effect
 from saywhy.trace.causes.origin import data_reads, origin_of
 from saywhy.trace.causes.passing import link_inner, link_not_handed, note_passing
@@ -298,9 +299,16 @@ def _correcting(search: Search) -> tuple[int, ...]:
             for message in trace.messages(turn)
             if message.role == "user"
             and corrects(message.text)
-            and not any("correction" in commit.facts for commit in trace.turn(turn).commits)
+            and not any(_took_back(trace, commit) for commit in trace.turn(turn).commits)
         )
     return search.correcting
+
+
+def _took_back(trace: Trace, commit: Commit) -> bool:
+    """Whether a step took what the user said for a correction: of an answer, or in a form."""
+    return "correction" in commit.facts or any(
+        trace.value_at(key, commit.seq - 1).value is not UNDEFINED for key in filled_keys(commit)
+    )
 
 
 _CORRECTING: Final = {
