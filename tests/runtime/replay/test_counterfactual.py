@@ -262,6 +262,34 @@ async def test_what_a_record_masks_is_masked(without: str, turn: int) -> None:
     assert "You are" not in told
 
 
+async def test_what_was_masked_before_is_in_nobodys_way() -> None:
+    """A turn that needed it came to what is on record; one that does not need it can be tried."""
+    pin = (ask("pin", "Your PIN?", pii=True), put("n", "pin.length"))
+    steps = (*pin, ask("more", "More?"), ask("even", "{{more}}, and?"), ask("x", "{{even}}?"))
+    engine = engine_of(Outside(), [flow_of(*steps)])
+    session = await talk(engine, "Pay", "4711", "Ann", "Bob")
+    found = await engine.counterfactual(session, "message:5", turn=4)
+    assert (found.changed, found.certain) == (True, True)
+    assert (found.reply, found.reply_without) == ("Bob?", "Bob, and?")
+    needed = await engine.counterfactual(session, "message:3", turn=4)
+    assert needed.changed is None or "4711" not in needed.text()
+
+
+async def test_what_it_leads_to_may_need_something_masked_all_the_same() -> None:
+    """Marks are known where the piece is taken away, so what then reads one is told."""
+    pin = (ask("pin", "Your PIN?", pii=True), ask("more", "More?"))
+    branches = {
+        "condition: more === 'Ann'": say("a", "Hello"),
+        "default": say("b", "{{pin.length}} letters"),
+    }
+    case = {"id": "case", "type": "CASE", "branches": branches}
+    engine = engine_of(Outside(), [flow_of(*pin, case, ask("x", "So?"))])
+    session = await talk(engine, "Pay", "4711", "Ann", "Bob")
+    found = await engine.counterfactual(session, "message:5", turn=4)
+    assert found.changed is None
+    assert ("message:3", "masked") in [(gap.what, gap.why) for gap in found.not_replayable]
+
+
 async def test_a_reply_that_differs_in_what_is_masked() -> None:
     """Is another one, although it looks the same; neither is shown."""
     short = flow_of(

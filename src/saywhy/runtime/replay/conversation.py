@@ -51,7 +51,8 @@ class Begun:
         self.policy = policy
         self._agents = agents
         self.tape = Tape(trace)
-        self.masked = MaskedReads()
+        as_it_was = library is None and lesser is None
+        self.masked = MaskedReads(policy.declared.parts, as_it_was=as_it_was)
         self.tape.heard = self.masked.take_call
         self._is_as_it_was = library is None
         world = machinery.world
@@ -185,7 +186,7 @@ async def replay(
     """
     changed, before = was is not None, AsItWas()
     asks = OnOtherFlows(before, model) if was is not None else None
-    trace, number, same = begun.trace, 0, 0
+    trace, number, same, sure = begun.trace, 0, 0, True
     comparison = Comparison(trace.charts, begun.world.charts if changed else None)
     difference: Difference | None = None
     gaps: list[Gap] = []
@@ -204,14 +205,15 @@ async def replay(
         run = await begun.take(turn, asks=asks)
         equal, difference = _compared(begun, comparison, turn, run, changed)
         same += equal
+        sure = begun.masked.is_sure(run.recorder.kept[max(0, equal - 1) : equal + 1])
         if difference is not None:
             if asks is not None and run.stopped is not None:
                 asks.stopped(run, run.stopped)
             break
     gaps += begun.masked.gaps
-    if difference is not None and begun.masked.came is not None and not gaps:
-        gaps.append(Gap(difference.turn, difference.commit, *begun.masked.came))
-    if gaps:
+    if difference is not None and begun.masked.came is not None and not sure:
+        if not gaps:
+            gaps.append(Gap(difference.turn, difference.commit, *begun.masked.came))
         difference = None  # what follows something masked proves nothing
     found = _result(begun, number, same, difference, gaps, comparison)
     if asks is None:
@@ -229,7 +231,9 @@ def _result(
     comparison: Comparison,
 ) -> Replay:
     name = begun.session.session_id
-    return Replay(name, turns, same, difference, tuple(gaps), comparison.passed_over)
+    handed_on = begun.masked.handed_on
+    found = Replay(name, turns, same, difference, tuple(gaps), comparison.passed_over)
+    return msgspec.structs.replace(found, handed_on=handed_on)
 
 
 def _compared(

@@ -66,12 +66,13 @@ class WhatIf:
             if not await self._as_it_was(turn, session):
                 break
         twin = session.copy()
+        self.lesser.masked.go_on_from(self.begun.masked)
         last: ReplayRun | None = None
         was: ReplayRun | None = None
         if not self.gaps:
             for turn in since:
                 was = await self.begun.take(turn, session, self.baseline)
-                if not self.begun.masked.gaps:
+                if all(gap.turn != turn.number for gap in self.begun.masked.gaps):
                     self._is_as_recorded(turn, was)
                 last = await self._without(turn, twin, was) or last
                 if last is not None and last.stopped is not None:
@@ -135,7 +136,9 @@ class WhatIf:
         self, recorded: str | None, was: ReplayRun | None, run: ReplayRun | None
     ) -> Counterfactual:
         changed = self.changed
-        gaps = [*self.gaps, *self.begun.masked.gaps, *self.lesser.masked.gaps]
+        # Turns before came to what is on record, so what they did with something masked is known.
+        since = (gap for gap in self.begun.masked.gaps if gap.turn >= self.removal.first)
+        gaps = [*self.gaps, *since, *self.lesser.masked.gaps]
         is_whole = was is not None and was.turn == self.removal.turn
         if was is not None and is_whole and not gaps and _reply(was) != recorded:
             gaps.append(Gap(self.removal.turn, was.seq, "the reply", "not as on record here"))

@@ -100,6 +100,8 @@ class Replay(msgspec.Struct, frozen=True):
     not the reply that would be given."""
     would_call: tuple[str, ...] = ()
     """Calls with arguments that are not on record: they are told and never made."""
+    handed_on: int = 0
+    """Steps that handed on something masked as it stands: into a text, a variable, a call."""
 
     @property
     def same(self) -> bool:
@@ -117,7 +119,8 @@ class Replay(msgspec.Struct, frozen=True):
         """For people."""
         lines = [
             f"{self.conversation}: {self.outcome} ({count(self.turns, 'turn')}, "
-            f"{count(self.commits, 'step')} the same{_masked(self.passed_over)})"
+            f"{count(self.commits, 'step')} the same{_masked(self.passed_over)}"
+            f"{_handed_on(self.handed_on)})"
         ]
         if self.difference is not None:
             lines += [f"  {line}" for line in self.difference.lines()]
@@ -138,6 +141,7 @@ class Replay(msgspec.Struct, frozen=True):
             "turns": self.turns,
             "commits": self.commits,
             "maskedPlaces": self.passed_over,
+            "handedOn": self.handed_on,
             "assumed": list(self.assumed),
             "wouldCall": list(self.would_call),
             "difference": self.difference.to_json() if self.difference else None,
@@ -195,6 +199,10 @@ def _line(value: Any) -> str:
 
 def _masked(number: int) -> str:
     return f", {count(number, 'masked place')} not compared" if number else ""
+
+
+def _handed_on(steps: int) -> str:
+    return f", {count(steps, 'step')} handed on what is masked" if steps else ""
 
 
 __all__ = [
