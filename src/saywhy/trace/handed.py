@@ -63,13 +63,13 @@ def instructions(commit: Commit, say: Wording) -> str:
 
 def verdict(rule: Mapping[str, Any], verb: str, say: Wording) -> str:
     """A line of the log about a rule, in words; `verb` is `applies` or `fired`."""
-    name, read = rule["id"], _seen(rule.get("read"))
-    match rule["outcome"]:
+    name, read = rule.get("id"), _seen(rule.get("read"))
+    match rule.get("outcome"):
         case "fired":
             return say(f"rule_{verb}", rule=name, read=read)
         case "raised":
             error = ": ".join(filter(None, (rule.get("error_name"), rule.get("error"))))
-            phrase = f"rule_{verb}_raised" if rule["fired"] else "rule_skipped"
+            phrase = f"rule_{verb}_raised" if rule.get("fired") else "rule_skipped"
             return say(phrase, rule=name, error=error, read=read)
         case "dropped":
             part = str(rule.get("part") or "rest").replace("_", "-")
@@ -81,7 +81,8 @@ def verdict(rule: Mapping[str, Any], verb: str, say: Wording) -> str:
 def _seen(read: Any) -> str:
     if is_withheld(read):
         return f" ({read})"
-    pairs = [raw(one) for one in listed(read)][:MOST_PIECES]
+    found = [listed(one) for one in listed(read)]
+    pairs = [one for one in found if len(one) == 2][:MOST_PIECES]
     shown = ", ".join(f"{path} = {brief(value)}" for path, value in pairs)
     return f" ({shown})" if shown else ""
 
@@ -112,7 +113,7 @@ def _prompt(noted: Mapping[str, Any], written: Written, say: Wording) -> str:
         return say("slot_withheld", slots=say("slot_system-prompt"))
     if not pieces:
         return say("no_prompt")
-    shown = [f"{quoted(str(one['contentSummary']))} ({one['reason']})" for one in pieces]
+    shown = [f"{quoted(str(one.get('contentSummary')))} ({one.get('reason')})" for one in pieces]
     left = more(len(shown) - MOST_PIECES, "pieces", say)
     return say("prompt", pieces=", ".join(shown[:MOST_PIECES])) + left
 
@@ -129,8 +130,9 @@ def _messages(noted: Mapping[str, Any], written: Written, say: Wording) -> str:
     sources: Any = raw(noted.get("sources")) or {}
     if is_withheld(sources):
         return say("slot_withheld", slots=say("slot_messages"))
+    sources = sources if isinstance(sources, dict) else {}
     # What a model is handed has the system prompt apart, and so has a receipt of it.
-    tallies = {name: int(raw(tally)[0]) for name, tally in sources.items() if name != OF_SYSTEM}
+    tallies = {name: _pieces(tally) for name, tally in sources.items() if name != OF_SYSTEM}
     parts = [
         say(f"of_{name}" if say.has(f"of_{name}") else "of_other", n=number, name=name)
         for name, number in tallies.items()
@@ -145,6 +147,12 @@ def _messages(noted: Mapping[str, Any], written: Written, say: Wording) -> str:
         why = f" ({noted['ordering']})" if noted.get("ordering") else ""
         told += " " + say.count("dropped", dropped, why=why)
     return told
+
+
+def _pieces(tally: Any) -> int:
+    """How many pieces a source gave: the first of its figures."""
+    first = listed(tally)[:1]
+    return int(first[0]) if first and isinstance(first[0], int | float) else 0
 
 
 def _tools(noted: Mapping[str, Any], written: Written, say: Wording) -> str:

@@ -89,9 +89,9 @@ def settled(trace: Trace, commit: Commit, say: Wording) -> str:
     for number, made in enumerate(calls[:MOST_CALLS]):
         asked = _call_of(made, wanted)
         given = unknown if asked is None else asked.get("arguments")
-        call = call_text(str(made["tool"]), given, say)
-        phrase = "call_failed" if raw(made["error"]) is True else "call_gave"
-        result = results.get(str(made["callId"]), unknown or "")
+        call = call_text(str(made.get("tool")), given, say)
+        phrase = "call_failed" if raw(made.get("error")) is True else "call_gave"
+        result = results.get(str(made.get("callId")), unknown or "")
         about = rules.get(number)
         if about is not None:
             added = str(about.get("added") or "")
@@ -122,13 +122,13 @@ def _rules(
 
     The id of a call may be masked. Then its tool tells which one it is, if that was called once.
     """
-    times = Counter(str(made["tool"]) for made in calls)
+    times = Counter(str(made.get("tool")) for made in calls)
     found: dict[int, dict[str, Any]] = {}
     apart: list[dict[str, Any]] = []
     for about in mappings(commit.facts.get("instructions")):
         call_id = about.get("callId")
         by, name = ("tool", about.get("tool")) if is_withheld(call_id) else ("callId", call_id)
-        at = next((at for at, made in enumerate(calls) if made[by] == name), None)
+        at = next((at for at, made in enumerate(calls) if made.get(by) == name), None)
         if at is None or (by == "tool" and times[str(name)] > 1):
             apart.append(about)
         else:
@@ -149,9 +149,9 @@ def _wanted(trace: Trace, commit: Commit) -> list[dict[str, Any]]:
 
 def _call_of(made: Mapping[str, Any], wanted: list[dict[str, Any]]) -> dict[str, Any] | None:
     """The call that was made, as it was wanted: by its id, or by its tool if that is masked."""
-    call_id = made["callId"]
+    call_id = made.get("callId")
     if is_withheld(call_id):
-        found = [one for one in wanted if one.get("name") == made["tool"]]
+        found = [one for one in wanted if one.get("name") == made.get("tool")]
         return found[0] if len(found) == 1 else None
     return next((one for one in reversed(wanted) if one.get("id") == call_id), None)
 

@@ -105,6 +105,16 @@ class _Shortening(Rewriter):
         return {POINTER: [kept]} if len(tree) == 1 and POINTER in tree else kept
 
 
+def _is_pointer(found: Any) -> bool:
+    """Whether this points at a text, or is an object that only looks so: what is damaged is left
+    as it stands."""
+    if not isinstance(found, list | tuple):
+        return False
+    if len(found) == 1:
+        return isinstance(found[0], Mapping)
+    return len(found) == 3 and all(type(one) is int for one in found)
+
+
 class _Filling(Rewriter):
     __slots__ = ("messages", "missing")
 
@@ -115,7 +125,9 @@ class _Filling(Rewriter):
     def value(self, value: Any) -> Any:
         tree = value.raw if isinstance(value, FrozenDict) else value
         if isinstance(tree, dict) and len(tree) == 1 and POINTER in tree:
-            return self._pointed(tree[POINTER])
+            pointer = tree[POINTER]
+            if _is_pointer(pointer):
+                return self._pointed(pointer)
         return super().value(value)
 
     def _pointed(self, pointer: list[Any]) -> Any:

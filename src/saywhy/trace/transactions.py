@@ -16,7 +16,7 @@ from saywhy.trace.causes.origin import own_texts
 from saywhy.trace.causes.wording import asked_of, failure_of
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import OWN, ROUTING
-from saywhy.values import UNDEFINED, dumps
+from saywhy.values import UNDEFINED, dumps, raw
 
 LONGEST_RESULT: Final = 500
 """Characters of a step's result that a transaction shows."""
@@ -105,9 +105,14 @@ def _flows(trace: Trace) -> Iterator[list[Commit]]:
             yield commits
 
 
+def _moment(noted: Any) -> float:
+    return float(noted) if isinstance(noted, int | float) else 0.0
+
+
 def _transaction(trace: Trace, commits: list[Commit], suspended: set[int]) -> Transaction:
     first, last = commits[0], commits[-1]
-    record: Any = last.facts.get("transaction") or {}
+    record: Any = raw(last.facts.get("transaction"))
+    record = record if isinstance(record, dict) else {}
     closed = last.phase == "closed"
     failed = record.get("failedAt")
     waits = "suspended" if first.frame in suspended else "active"
@@ -115,7 +120,7 @@ def _transaction(trace: Trace, commits: list[Commit], suspended: set[int]) -> Tr
         str(record.get("id", "")),
         first.flow,
         str(record.get("state", "completed" if closed else waits)),
-        float(record.get("createdAt", 0)) or _opened_at(trace, first),
+        _moment(record.get("createdAt")) or _opened_at(trace, first),
         first.frame,
         tuple(steps_of(trace, commits)),
         record.get("completedAt", last.at if closed and failed is None else None),

@@ -10,10 +10,11 @@ from itertools import islice
 from typing import Any, Final
 
 from saywhy.chart.commit import Commit
+from saywhy.trace.causes.origin import number_in
 from saywhy.trace.phrases import ENGLISH, Wording
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import CORRECTING, name_of, summary
-from saywhy.values import UNDEFINED, Key, same
+from saywhy.values import UNDEFINED, Key, raw, same
 
 MOST_EARLIER: Final = 100
 """Earlier changes of a variable that are looked at."""
@@ -21,12 +22,12 @@ MOST_EARLIER: Final = 100
 
 def kept_in(commit: Commit) -> int:
     """The commit of the step that was kept in this one; 0 for a step that was run."""
-    return int(commit.facts.get("kept") or 0)
+    return number_in(commit.facts, "kept")
 
 
 def replaced_in(trace: Trace, commit: Commit, key: Key) -> Any:
     """The answer in whose place a corrected one came; `UNDEFINED` for a step that took none."""
-    seq = int(commit.facts.get("corrected") or 0)
+    seq = number_in(commit.facts, "corrected")
     return trace.value_at(key, seq).value if seq in trace else UNDEFINED
 
 
@@ -53,10 +54,10 @@ def told(trace: Trace, commit: Commit, say: Wording = ENGLISH) -> str:
         return say("kept", what=what or say("kept_step", step=_of(trace, commit.seq, say)))
     if commit.flow != CORRECTING or commit.phase == "closed":
         return ""
-    made: Any = commit.facts.get("correction")
-    if made:
-        was, value = summary(made["was"], say), summary(made["value"], say)
-        return say("went_back", variable=made["variable"], value=value, was=was)
+    made: Any = raw(commit.facts.get("correction"))
+    if isinstance(made, dict):
+        was, value = summary(made.get("was"), say), summary(made.get("value"), say)
+        return say("went_back", variable=made.get("variable"), value=value, was=was)
     if commit.answered is not None and commit.answered.kind != "user":
         return _undone(trace, commit, say)
     if commit.answered is not None and commit.answered.kind == "user":

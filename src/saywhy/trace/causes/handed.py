@@ -35,6 +35,7 @@ from saywhy.trace.causes.request import (
 from saywhy.trace.causes.signs import corrects, note_result
 from saywhy.trace.causes.tongue import tongue
 from saywhy.trace.causes.twins import twins_of
+from saywhy.trace.handed import listed, mappings
 from saywhy.trace.trace import Trace
 from saywhy.values import Key, raw
 
@@ -149,7 +150,7 @@ class _Handed:
 
         self.search.add(
             self.effect,
-            ("piece", piece.commit.seq, piece.more.get("slot"), piece.number),
+            ("piece", piece.commit.seq, str(piece.more.get("slot")), piece.number),
             lambda: words.odd_one_out(words.piece(piece, name, verdict), self.spoken),
             follow,
         )
@@ -303,9 +304,8 @@ class _Handed:
         by = request.tools_by.seq if request.tools_by is not None else 0
         self.search.add(self.effect, ("tools", by), lambda: words.offered(request))
         tree: Any = raw(self.answered.answered.value) if self.answered.answered else None
-        calls: Any = raw(tree.get("tool_calls")) if isinstance(tree, dict) else None
-        for call in raw(calls) or ():
-            self._called(str(raw(call).get("name")), by)
+        for call in mappings(tree.get("tool_calls")) if isinstance(tree, dict) else ():
+            self._called(str(call.get("name")), by)
 
     def _called(self, name: str, by: int) -> None:
         request = self.request
@@ -379,13 +379,13 @@ def _call(
 ) -> tuple[str, Any]:
     """The tool and the arguments of a call that a model wanted, or that was an offer taken up."""
     tree: Any = raw(model.answered.value) if model is not None and model.answered else None
-    calls: Any = raw(tree.get("tool_calls")) if isinstance(tree, dict) else ()
+    calls = mappings(tree.get("tool_calls")) if isinstance(tree, dict) else []
     taken_up = raw(trace.value_at((key[0], STRICT_CALL), settled.seq).value)
     offered = [taken_up] if isinstance(taken_up, dict) else []
-    for call in map(raw, (*(raw(calls) or ()), *offered)):
+    for call in (*calls, *offered):
         if str(call.get("id")) == call_id:
             return str(call.get("name")), raw(call.get("arguments"))
-    for made in map(raw, raw(settled.facts.get("calls")) or ()):
+    for made in mappings(settled.facts.get("calls")):
         if str(made.get("callId")) == call_id:
             asked = settled.asked
             return str(made.get("tool")), raw(asked.args) if asked is not None else None
@@ -429,23 +429,23 @@ def _side_by_side(
 def _rules(search: Search, cause: int, settled: Commit, call_id: str, tool: str) -> None:
     """The rules about a result: those that fired, those that did not, those taken away."""
     effect = Effect(cause, "handed")
-    for told in map(raw, raw(settled.facts.get("instructions")) or ()):
+    for told in mappings(settled.facts.get("instructions")):
         if str(told.get("callId")) != call_id or "log" not in told:
             continue
-        texts = {str(raw(one).get("id")): raw(one).get("text") for one in raw(told["fired"])}
-        for verdict in [raw(one) for one in raw(told["log"])][:MOST_RULES]:
+        texts = {str(one.get("id")): one.get("text") for one in mappings(told.get("fired"))}
+        for verdict in mappings(told["log"])[:MOST_RULES]:
             name = str(verdict.get("id"))
             text = str(texts.get(name) or "")
             search.add(
                 effect,
-                ("rule", settled.seq, call_id, name, verdict.get("outcome")),
+                ("rule", settled.seq, call_id, name, str(verdict.get("outcome"))),
                 lambda verdict=verdict, text=text: words.rule(
                     settled, verdict, f"about {tool}", text
                 ),
             )
-    for made in map(raw, raw(settled.facts.get("calls")) or ()):
+    for made in mappings(settled.facts.get("calls")):
         if str(made.get("callId")) == call_id:
-            for name in raw(made.get("suppressed")) or ():
+            for name in listed(made.get("suppressed")):
                 search.add(
                     effect,
                     ("suppressed", settled.seq, name),

@@ -13,6 +13,7 @@ from saywhy.trace.causes.chain import Cause, Root
 from saywhy.trace.causes.decided import word_of
 from saywhy.trace.causes.request import Line, Piece, Request
 from saywhy.trace.causes.tongue import tongue
+from saywhy.trace.handed import listed, mappings
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import brief, call_text, count, quoted
 from saywhy.values import raw
@@ -37,7 +38,7 @@ def chat_text(commit: Commit) -> str:
     tree: Any = raw(answered.value)
     fields: Mapping[str, Any] = tree if isinstance(tree, dict) else {"content": tree}
     who = f"the model {fields['model']}" if fields.get("model") else "the model"
-    calls = [raw(one) for one in raw(fields.get("tool_calls")) or ()]
+    calls = mappings(fields.get("tool_calls"))
     wanted = [call_text(str(one.get("name")), one.get("arguments")) for one in calls]
     text = fields.get("content")
     said = [f"answered {quoted(str(text), LONGEST)}"] if text or not wanted else []
@@ -118,7 +119,8 @@ def verdict_text(verdict: Mapping[str, Any]) -> str:
 
 
 def _seen(read: Any) -> str:
-    pairs = [raw(one) for one in raw(read) or ()][:4]
+    found = [listed(one) for one in listed(read)]
+    pairs = [one for one in found if len(one) == 2][:4]
     shown = ", ".join(f"{path} = {brief(value)}" for path, value in pairs)
     return f" ({shown})" if shown else ""
 

@@ -7,6 +7,7 @@ what the author wrote tells them apart, only those that matter are named; else a
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from saywhy.chart.commit import Commit, Op
@@ -132,13 +133,17 @@ def _answered(commit: Commit, key: Key, node: Node | None) -> Origin | None:
 def message_of(commit: Commit) -> int:
     """Number of the user's message that a step took in; 0 where that is not recorded."""
     answered = commit.answered
-    number = answered.facts.get("message", 0) if answered is not None else 0
+    number = number_in(answered.facts, "message") if answered is not None else 0
+    number = number or number_in(commit.facts, "message")
     if number:
-        return int(number)
-    noted = commit.facts.get("message", 0)
-    if noted:
-        return int(noted)
+        return number
     return next((int(key[1]) for key in commit.reads if is_input(key)), 0)
+
+
+def number_in(facts: Mapping[str, Any], name: str) -> int:
+    """A number that is noted of a step; 0 where there is none, or where it is masked."""
+    found = facts.get(name)
+    return found if type(found) is int else 0
 
 
 def is_input(key: Key) -> bool:

@@ -26,6 +26,7 @@ from saywhy.trace.causes.request import request_of
 from saywhy.trace.causes.twins import twins_of
 from saywhy.trace.causes.wanted import asks_for, fate_of, wanted_in
 from saywhy.trace.causes.why import Missing, why
+from saywhy.trace.handed import listed, mappings
 from saywhy.trace.trace import Trace
 from saywhy.trace.words import OWN, chosen_text, name_of, pairs, source_text, step_of_flow
 from saywhy.values import raw, tagged
@@ -257,20 +258,22 @@ def _verdicts(commit: Commit, name: str) -> Iterator[Considered]:
             continue
         fired = bool(told.get("fired")) and told.get("outcome") != "dropped"
         where = f" {about}" if about else ""
-        told_of = f'instruction "{told["id"]}"{where} in turn {commit.turn}: {verdict_text(told)}'
+        told_of = (
+            f'instruction "{told.get("id")}"{where} in turn {commit.turn}: {verdict_text(told)}'
+        )
         sentence = f"it did happen: {told_of}" if fired else told_of
         ref = f"instruction:{told['id']}"
         yield Considered(sentence, ref, commit.seq, commit.turn, happened=fired)
-    for made in map(raw, raw(commit.facts.get("calls")) or ()):
-        if isinstance(made, dict) and name in (raw(made.get("suppressed")) or ()):
-            sentence = f'instruction "{name}" of {made["tool"]} is suppressed by an override'
+    for made in mappings(commit.facts.get("calls")):
+        if name in listed(made.get("suppressed")):
+            sentence = f'instruction "{name}" of {made.get("tool")} is suppressed by an override'
             yield Considered(sentence, f"instruction:{name}", commit.seq, commit.turn)
 
 
 def _logs(commit: Commit) -> Iterator[tuple[Mapping[str, Any], str]]:
-    for one in map(raw, raw(commit.facts.get("instructions")) or ()):
+    for one in mappings(commit.facts.get("instructions")):
         if "log" in one:
-            for verdict in map(raw, raw(one["log"])):
+            for verdict in mappings(one["log"]):
                 yield verdict, f"about {one.get('tool')}"
         else:
             yield one, ""
