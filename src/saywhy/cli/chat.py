@@ -27,6 +27,7 @@ from saywhy.cli.options import (
     SessionOption,
     StoreOption,
     Where,
+    check_is_text,
     store_path,
 )
 from saywhy.cli.output import STYLES, err
@@ -83,8 +84,8 @@ def chat(
     given = Given.of(functions, globals, cargo, model, agents)
     if language:
         _check_language(language)
-    _check_text("--user", user)
-    _check_text("--session", session or "")
+    check_is_text("--user", user)
+    check_is_text("--session", session or "")
     path = store_path(store)
     engine = engine_of(
         files,
@@ -123,14 +124,6 @@ def _check_language(language: str) -> None:
     from saywhy.flows.check import declared
 
     declared([language])
-
-
-def _check_text(option: str, value: str) -> None:
-    """Raise `CallerError` for bytes that are no text: nobody can be called that."""
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise CallerError(f"{option} is no text: {value!r}", hint="write it in UTF-8") from error
 
 
 def engine_of(

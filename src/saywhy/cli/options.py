@@ -101,6 +101,14 @@ PrivateOption = Annotated[
 JsonFlag = Annotated[bool, typer.Option("--json", help="Write JSON for other programs.")]
 
 
+def check_is_text(option: str, value: str) -> None:
+    """Raise `CallerError` for bytes that are no text: nobody can be called that."""
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise CallerError(f"{option} is no text: {value!r}", hint="write it in UTF-8") from error
+
+
 def store_path(store: Path | None) -> Path:
     """The store that is meant: the option, else the environment variable, else the usual file."""
     return store or Path(os.environ.get(STORE_VARIABLE) or STORE_FILE)
