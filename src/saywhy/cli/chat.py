@@ -82,10 +82,7 @@ def chat(
     from saywhy.cli.interrupts import woken_by_signals
 
     given = Given.of(functions, globals, cargo, model, agents)
-    if language:
-        _check_language(language)
-    check_is_text("--user", user)
-    check_is_text("--session", session or "")
+    _check_named(user, session, language)
     path = store_path(store)
     engine = engine_of(
         files,
@@ -119,11 +116,15 @@ def _let_go(runner: asyncio.Runner, model: Any) -> Generator[None, None, None]:
             runner.run(close())
 
 
-def _check_language(language: str) -> None:
-    """Raise `CallerError` for a name such as `spanish`, which no text of a flow is kept under."""
+def _check_named(user: str, session: str | None, language: str | None) -> None:
+    """Raise `CallerError` for ids that are no text, and for a name such as `spanish`, which no text
+    of a flow is kept under."""
     from saywhy.flows.check import declared
 
-    declared([language])
+    check_is_text("--user", user)
+    check_is_text("--session", session or "")
+    if language:
+        declared([language])
 
 
 def engine_of(
