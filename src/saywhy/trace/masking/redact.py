@@ -98,6 +98,8 @@ class Redactor:
         self._inside: list[str] = []
         self._exact: set[str] = set()
         self._pairs: list[tuple[str, str]] = []
+        self._more: list[tuple[str, str]] = []
+        self._forms: dict[str, list[str]] = {}
         self._known = (-1, -1)
         self.numbers: set[str] = set()
         self.generation = 0
@@ -129,7 +131,7 @@ class Redactor:
             if text and text not in self._exact and MARK not in text:
                 self._exact.add(text)
                 if len(text) >= SHORTEST_SECRET:
-                    self._inside.extend(_spellings(text))
+                    self._inside.append(text)
                     if text.lstrip("-").replace(".", "", 1).isdecimal():
                         self.numbers.add(text)
         if len(self._exact) == before:
@@ -143,12 +145,13 @@ class Redactor:
             return text
         if self.taint is not None:
             text = self.taint.shown.get(text, text)
-        for secret, as_shown in self._replaced():
+        pairs = self._plain() if _WRITTEN.isdisjoint(text) else self._spelled()
+        for secret, as_shown in pairs:
             if secret in text:
                 text = text.replace(secret, as_shown)
         return MARK if text.strip() in self._exact else text
 
-    def _replaced(self) -> list[tuple[str, str]]:
+    def _plain(self) -> list[tuple[str, str]]:
         """What is looked for inside of texts, and what stands there then; the longest first, for
         one may hold another. A text that was said is shown inside of others as it was by itself:
         a question that is repeated, say."""
@@ -162,7 +165,20 @@ class Redactor:
                 if text != shown and is_distinctive(text)
             ]
             self._pairs, self._known = sorted(pairs, key=_length, reverse=True), known
+            self._more = []
         return self._pairs
+
+    def _spelled(self) -> list[tuple[str, str]]:
+        """The same with secrets as they look in JSON texts and in addresses; worked out when a text
+        comes that may hold such: there may be two thousand, and few texts are of that kind."""
+        pairs = self._plain()
+        if not self._more:
+            for secret in self._inside:
+                if secret not in self._forms:
+                    self._forms[secret] = _spellings(secret)
+            spelled = {one: MARK for forms in self._forms.values() for one in forms}
+            self._more = sorted({**spelled, **dict(pairs)}.items(), key=_length, reverse=True)
+        return self._more
 
     def hides(self, frame: int, *tools: str) -> bool:
         """Whether nothing may be told of what is answered to a frame that has called a tool."""
@@ -238,6 +254,10 @@ def _tagged(commit: Commit) -> Commit:
     if REDACTED_TAG in commit.tags:
         return commit
     return msgspec.structs.replace(commit, tags=(*commit.tags, REDACTED_TAG))
+
+
+_WRITTEN: Final = frozenset("\\%+")
+"""One of these stands in each spelling that is not the text itself."""
 
 
 def _spellings(secret: str) -> list[str]:
