@@ -48,6 +48,14 @@ def test_what_speaks_against_a_cause_is_told() -> None:
     assert ranked["instruction:early"] == ("it told the model what to say",)
 
 
+def test_a_step_is_told_by_what_it_did() -> None:
+    """Only one that said the words has said them; the others set what was shown in them."""
+    value = Cause(0, "value", "fee", ref="step:F/fee")
+    ranked = {cause.ref: cause.ranked_for for cause in chain_of(value).ranked}
+    assert ranked["step:F/say"] == ("it said this",)
+    assert ranked["step:F/fee"] == ("it set a value that was used",)
+
+
 def test_what_stands_in_the_words_is_nearer() -> None:
     """Of two values that a step shows, the one in the words asked about comes first."""
     one = Cause(0, "value", "a", ref="variable:a", value="Lyon")

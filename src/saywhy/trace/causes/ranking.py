@@ -38,7 +38,7 @@ CROWDED: Final = 0.35
 
 _KINDS: Final[Mapping[str, tuple[float, str]]] = {
     "decision": (3.4, "it chose this way"),
-    "step": (2.4, "it wrote or said this"),
+    "step": (2.4, "it ran"),
     "wording": (2.4, "it is the text that was said"),
     "variable": (1.5, "its value was used"),
     "default": (4.5, "it stood in for a value"),
@@ -64,6 +64,9 @@ _KINDS: Final[Mapping[str, tuple[float, str]]] = {
     "input": (1, "the run was started with it"),
 }
 """By the kind of a name: its weight beside the target, and what speaks for it."""
+
+_STEPS: Final = {"said": "it said this", "value": "it set a value that was used"}
+"""What speaks for a step, by what it stands for in the chain."""
 
 _SIGNS: Final[Mapping[str, tuple[float, str]]] = {
     "stood in": (3.5, "another value took the place of a missing one"),
@@ -161,6 +164,8 @@ def _kind(cause: Cause) -> str:
 
 def _score(cause: Cause, distance: float, alike: int) -> None:
     weight, reason = _KINDS.get(_kind(cause), (1.0, "it had a part"))
+    if _kind(cause) == "step":
+        reason = _STEPS.get(cause.kind, reason)
     signs = [_SIGNS[sign] for sign in cause.signs if sign in _SIGNS]
     fades = CHOSEN_FADES if _kind(cause) in _CHOICES else FADES
     near = fades ** max(distance - 1, 0)
