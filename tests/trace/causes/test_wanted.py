@@ -160,3 +160,17 @@ async def test_there_is_always_an_answer() -> None:
     assert trace.why_not("tool:look", 2).text() == (
         "look was not called in turn 2: no step that calls it ran, and no model was asked"
     )
+
+
+async def test_of_a_record_that_has_flows_alone() -> None:
+    """As a store keeps it: which answer of the model a call comes from is read off the steps."""
+    agent = agent_of(wants("Refund", order="7"), "All done.", tools=[flow_tool("Refund"), look()])
+    trace = await told(agent, "money", "yes")
+    bare = Trace(trace, [one for one in trace.charts if one.kind == "flow"], trace.messages())
+    for target in ("argument:Refund.order", "order", "reply:2"):
+        whole = [one.sentence for one in trace.why(target).causes]
+        assert [one.sentence for one in bare.why(target).causes] == whole
+        assert any("the model wanted Refund" in one for one in whole)
+    assert (
+        bare.why_not("tool:Refund", 1).text() == "Refund was called in turn 1: the flow Refund ran"
+    )

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from saywhy.chart.commit import Commit
+from saywhy.models.provider import CHAT
 from saywhy.trace.trace import Trace
 from saywhy.values import Key
 
@@ -23,9 +24,22 @@ MOST_STEPS: Final = 12
 def own_of(trace: Trace, commit: Commit) -> Mapping[str, str]:
     """The variables of that kind in the chart of a step, with what stands behind each."""
     if commit.chart not in trace.charts:
-        return {}
+        return _as_recorded(trace, commit)
     found = trace.charts[commit.chart].meta.get("own")
     return found if isinstance(found, dict) else {}
+
+
+def _as_recorded(trace: Trace, commit: Commit) -> Mapping[str, str]:
+    """Of a step whose chart is not at hand: what it read that was made as a model's answer came."""
+    if commit.kind.isupper():
+        return {}
+    writers = ((key, trace.last_writer(key, commit.seq)) for key in commit.reads)
+    return {str(key[-1]): MODEL for key, writer in writers if writer and _took_answer(writer)}
+
+
+def _took_answer(commit: Commit) -> bool:
+    answered = commit.answered
+    return answered is not None and (answered.kind, answered.name) == ("model", CHAT)
 
 
 def model_behind(trace: Trace, key: Key, before: int) -> Commit | None:
