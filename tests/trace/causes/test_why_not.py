@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from saywhy import Agent, define_tool
+from saywhy import Agent, define_tool, fact, memory
 from saywhy.agent.instructions.agent_rule import AgentInstruction
 from saywhy.agent.instructions.rule import LLMInstruction
 from saywhy.errors import CallerError
@@ -81,6 +81,32 @@ async def test_an_instruction_and_a_rule() -> None:
     with pytest.raises(CallerError, match='this record knows no instruction "angri"') as error:
         trace.why_not("instruction:angri")
     assert 'did you mean "angry"?' in error.value.hint
+
+
+async def test_what_was_put_before_the_model_or_not() -> None:
+    """Facts and memories have conditions of their own, and go by the name that `why` gives them."""
+    agent = Agent(
+        Scripted(ModelReply("Yes.")),
+        system="You help.",
+        injections=[
+            fact("We are open.", id="hours"),
+            fact("We are closed.", id="closed", when=lambda _: False),
+            memory(lambda _: "", id="tea"),
+        ],
+    )
+    await agent.run("Open?")
+    told = {name: agent.trace.why_not(f"instruction:{name}") for name in ("hours", "closed", "tea")}
+    assert told["hours"].text() == (
+        'it did happen: "hours" was put into the system prompt in turn 1'
+    )
+    assert told["hours"].considered[0].happened
+    assert told["closed"].text() == (
+        '"closed" was not put into the system prompt: its condition was false (turn 1)'
+    )
+    assert told["tea"].text() == '"tea" was not put into the messages: nothing to say (turn 1)'
+    with pytest.raises(CallerError) as error:
+        agent.trace.why_not("instruction:hour")
+    assert error.value.hint == 'did you mean "hours"?'
 
 
 async def test_a_tool_that_was_offered_and_not_wanted() -> None:

@@ -152,11 +152,16 @@ def suppressed(commit: Commit, name: str, tool: str) -> Cause:
 
 def skipped(commit: Commit, name: str, why: str, slot: str) -> Cause:
     """An injection that was not put in."""
-    told = why.replace("-", " ").replace("predicate", "its condition was")
-    sentence = f'"{name}" was not put into {slot}: {told}'
+    sentence = skipped_text(name, why, slot)
     cause = Cause(0, "handed", sentence, "authored", ref=f"instruction:{name}", **_at(commit))
     cause.also, cause.signs = (f"memory:{name}", f"retrieval:{name}"), ("did not fire",)
     return cause
+
+
+def skipped_text(name: str, why: str, slot: str) -> str:
+    """`"hours" was not put into the system prompt: its condition was false`."""
+    told = why.replace("-", " ").replace("predicate", "its condition was")
+    return f'"{name}" was not put into {slot}: {told}'
 
 
 # ------------------------------------------------------------------ messages and results

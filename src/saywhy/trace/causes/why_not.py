@@ -19,10 +19,10 @@ from saywhy.trace.causes import wording as causes
 from saywhy.trace.causes.decided import decided_in, decision_text, is_refusal
 from saywhy.trace.causes.found import newest_first
 from saywhy.trace.causes.handed import is_chat
-from saywhy.trace.causes.handed_wording import chat_text, verdict_text
+from saywhy.trace.causes.handed_wording import chat_text, skipped_text, verdict_text
 from saywhy.trace.causes.ref import answer_ref, decision_ref, step_path, step_ref
 from saywhy.trace.causes.refusals import refusal_text, refusals
-from saywhy.trace.causes.request import request_of
+from saywhy.trace.causes.request import COMPOSED, Piece, pieces_in, request_of
 from saywhy.trace.causes.twins import twins_of
 from saywhy.trace.causes.wanted import asks_for, fate_of, wanted_in
 from saywhy.trace.causes.why import Missing, why
@@ -33,6 +33,13 @@ from saywhy.values import raw, tagged
 
 KINDS: Final = ("flow", "branch", "rule", "tool", "instruction")
 MOST_FOUND: Final = 6
+SLOTS: Final = (
+    ("systemPromptInjections", "the system prompt"),
+    ("messagesInjections", "the messages"),
+)
+"""Where slots write down what was put into them."""
+NOT_INJECTED: Final = ("base", "instructions")
+"""Sources of pieces that are no injections; of instructions there are verdicts."""
 
 
 class Considered(msgspec.Struct, frozen=True):
@@ -242,13 +249,44 @@ def _rule(trace: Trace, name: str, turn: int | None) -> Iterator[Considered]:
 
 
 def _instruction(trace: Trace, name: str, turn: int | None) -> Iterator[Considered]:
-    found = False
+    """Verdicts about an instruction, and whether a fact, a memory or the like was put in."""
+    told: set[str] = set()
     for commit in newest_first(trace, turn):
-        for one in _verdicts(commit, name):
-            found = True
-            yield one
-    if not found:
+        for one in (*_verdicts(commit, name), *_injected(commit, name)):
+            if one.sentence not in told:
+                told.add(one.sentence)
+                yield one
+    if not told:
         _unknown(trace, "instruction", name, turn)
+
+
+def _injected(commit: Commit, name: str) -> Iterator[Considered]:
+    """That something was put before the model in one step, or why it was not."""
+    for piece, slot in _pieces(commit):
+        if piece.id == name:
+            sentence = f'it did happen: "{name}" was put into {slot} in turn {commit.turn}'
+            ref = f"instruction:{name}"
+            yield Considered(sentence, ref, commit.seq, commit.turn, happened=True)
+    for skipped, reason, slot in _skipped(commit):
+        if skipped == name:
+            sentence = f"{skipped_text(name, reason, slot)} (turn {commit.turn})"
+            yield Considered(sentence, f"instruction:{name}", commit.seq, commit.turn)
+
+
+def _pieces(commit: Commit) -> Iterator[tuple[Piece, str]]:
+    for written, slot in SLOTS:
+        for piece in pieces_in(commit, written):
+            if piece.source not in NOT_INJECTED:
+                yield piece, slot
+
+
+def _skipped(commit: Commit) -> Iterator[tuple[str, str, str]]:
+    noted: Any = next((raw(op.value) for op in commit.ops if op.key[-1] == COMPOSED), None)
+    written = {str(op.key[-1]) for op in commit.ops}
+    slot = next((slot for name, slot in SLOTS if name in written), "the messages")
+    for one in raw(noted.get("skipped")) or () if isinstance(noted, dict) else ():
+        name, why = (str(each) for each in raw(one))
+        yield name, why, slot
 
 
 def _verdicts(commit: Commit, name: str) -> Iterator[Considered]:
@@ -288,8 +326,10 @@ def _unknown(trace: Trace, kind: str, name: str, turn: int | None) -> None:
 def _instruction_names(trace: Trace, turn: int | None = None) -> list[str]:
     known: dict[str, None] = {}
     for commit in newest_first(trace, turn):
-        for told, _ in _logs(commit):
-            known[f"instruction:{told.get('id')}"] = None
+        names = [str(told.get("id")) for told, _ in _logs(commit)]
+        names += [piece.id for piece, _ in _pieces(commit) if piece.id]
+        names += [name for name, _, _ in _skipped(commit)]
+        known |= dict.fromkeys(f"instruction:{one}" for one in names)
     return list(known)
 
 
