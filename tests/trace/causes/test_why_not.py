@@ -155,3 +155,11 @@ def test_flows_of_which_the_record_has_no_chart(payment: Any) -> None:
     with pytest.raises(CallerError, match='this record knows no flow "Cancel"'):
         payment.trace.why_not("flow:Cancel")
     assert payment.trace.why_not("flow:Cancel", flows=["Cancel"]).text()
+
+
+def test_a_flow_that_another_one_called(payment: Any) -> None:
+    """It did run, though no words started it."""
+    answer = payment.trace.why_not("flow:Charge")
+    assert answer.text().startswith('Charge was called by FLOW "')
+    assert answer.text().endswith(" of Pay in turn 3")
+    assert answer.considered[0].happened
