@@ -32,6 +32,8 @@ RUN: Final = frozenset({"turnNumber", "runId", "conversationId", "strictCalls"})
 """What a step hands to an agent's run besides its words."""
 WORDS: Final[Key] = ("args", "message")
 """Where the user's words stand in a run of an agent that runs alone: no step takes them in."""
+OF_LOOPS: Final = frozenset({"arguments", "strictCall", "stopReason"})
+"""What an agent's loop notes of a call that it has carried out, and of its end."""
 ANSWERERS: Final = ("tool", "model", "function")
 """Who answers what is asked of it: what a user says next is another message."""
 MOST_STEPS: Final = 20_000
@@ -287,8 +289,8 @@ class _Slice:
             scope, *path = op.key
             if not path or str(path[0]) in own or _is_bookkeeping(commit, str(scope), str(path[0])):
                 continue
-            if own and commit.kind == "each":
-                continue  # the calls of one reply, dealt out
+            if own and (commit.kind == "each" or str(path[0]) in OF_LOOPS):
+                continue  # told by the calls themselves and by the answer
             name = name_of(op.key)
             if commit.answered is not None and commit.kind.startswith("carried:"):
                 sentence = f"tool {commit.answered.name} gave {brief(op.value)}"
