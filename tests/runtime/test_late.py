@@ -110,6 +110,44 @@ async def test_it_is_known_once_the_flow_is_over() -> None:
         assert not (await store.search([CARD]))[0].found
 
 
+async def test_what_was_said_of_it_in_other_words() -> None:
+    """Of a reply that was made of it the whole text is masked: nobody noted what was filled in."""
+    say = {"id": "say", "type": "SAY", "value": "Noted {{note.toUpperCase().slice(4, 40)}}, so."}
+    store = MemoryStore()
+    async with engine_of(store, STEPS[0], say, STEPS[3], ask("x", "?")) as engine:
+        for text in ("Pay", f"put it like abc {CARD}", CARD):
+            await engine.take_turn("s", text)
+        trace = await engine.trace("s")
+        assert "LIKE ABC" not in told(trace)
+        assert trace.messages()[3].text.startswith("[REDACTED]")
+        assert (await engine.audit.verify()).ok
+
+
+@pytest.mark.parametrize("note", [f"put {CARD} on it", f"put {CARD} on it, {LONG}"])
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+async def test_what_a_turn_wrote_before_it_knew(kind: str, note: str, tmp_path: Path) -> None:
+    """Rows that came with the intent of a call say nothing of what its answer declares."""
+    store = MemoryStore() if kind == "memory" else SqliteStore(tmp_path / "talk.db")
+    person = {
+        "id": "person", "name": "person", "description": "Somebody", "effect": "reads",
+        "parameters": {"type": "object", "properties": {}},
+        "returns": {"type": "object", "properties": {"ssn": {"type": "string", "pii": True}}},
+        "implementation": {"type": "local", "function": "person"},
+    }  # fmt: skip
+    look = {"id": "look", "type": "CALL-TOOL", "tool": "person", "args": {}, "variable": "found"}
+
+    def found(given: dict[str, Any]) -> dict[str, Any]:
+        return {"ssn": CARD}
+
+    options = {"tools": [person], "functions": {"person": found}}
+    async with engine_of(store, STEPS[0], look, ask("x", "So?"), **options) as engine:
+        for text in ("Pay", note, "ok"):
+            await engine.take_turn("s", text)
+        assert not [one.found for one in await store.search([CARD]) if one.found]
+        assert note.replace(CARD, "[REDACTED]") in told(await engine.trace("s"))
+        assert (await engine.audit.verify()).ok
+
+
 async def test_what_others_said_stays() -> None:
     """Turns before it, words beside it, and what flows say to everybody."""
     steps = (

@@ -31,7 +31,7 @@ from saywhy.messages import read_message
 from saywhy.runtime.entry import Entry
 from saywhy.runtime.held import Holding, know_chart
 from saywhy.runtime.journal import Diverged, StoreJournal
-from saywhy.runtime.late import mask_stored
+from saywhy.runtime.late import mask_stored, mask_written
 from saywhy.runtime.persistence import USUAL, Persistence
 from saywhy.runtime.recorded import trace_of
 from saywhy.runtime.replay.setting import NAME, digest_of
@@ -350,8 +350,9 @@ class Conversations:
         session = run.session
         session.version += 1
         reply = reply_of(session, claim.turn_no)
+        written = journal.written
         rows = journal.rows(run)  # the document says which commits wrote what
-        rows = await self._masked(claim, run, rows)
+        rows = await self._masked(claim, run, rows, written)
         await self.store.finish(
             claim,
             self.persistence.document(session),
@@ -372,8 +373,8 @@ class Conversations:
     ) -> None:
         session = run.session
         session.version += 1
-        rows = journal.rows(run)
-        rows = await self._masked(claim, run, rows)
+        written = journal.written
+        rows = await self._masked(claim, run, journal.rows(run), written)
         await self.store.fail(
             claim,
             "error",
@@ -389,10 +390,13 @@ class Conversations:
         )
         journal.over = True
 
-    async def _masked(self, claim: Claim, run: TurnRun, rows: Rows) -> Rows:
-        """The rows of the turn; where it found out what earlier ones should not have told, they and
-        those are masked."""
-        if not run.recorder.redactor.declared:
+    async def _masked(self, claim: Claim, run: TurnRun, rows: Rows, written: int) -> Rows:
+        """The rows of the turn; where it found out what earlier ones should not have told, or it
+        itself before, they and those are masked."""
+        redactor = run.recorder.redactor
+        if redactor.generation and written:
+            await mask_written(self.store, claim, run)
+        if not redactor.declared:
             return rows
         return await mask_stored(self.store, claim, run, rows)
 

@@ -73,6 +73,8 @@ class Earlier:
         }
         recorder = Recorder(self._policy, secrets=self._secrets, sensitive=known)
         recorder.redactor.on_learnt = self._learn
+        if recorder.redactor.taint is not None:
+            recorder.redactor.taint.afterwards = True
         for commit in commits:
             recorder.keep(commit)
         masked = recorder.take()
@@ -164,6 +166,21 @@ def _put(session: Session, earlier: Earlier) -> None:
 # ------------------------------------------------------------------ in a store
 
 
+async def mask_written(store: Store, claim: Claim, run: TurnRun) -> None:
+    """Mask what a turn has written before it knew what it knows at its end. Raises `Fenced`."""
+    if not isinstance(store, Maskable):
+        return
+    known = {one.seq: one for one in run.recorder.kept}
+    masked: list[tuple[int, bytes]] = []
+    for row in await store.commits(claim.session_id, turn_no=claim.turn_no):
+        block = read_block(row.doc)
+        commits = [known[one.seq] for one in block.commits if one.seq in known]
+        if len(commits) == len(block.commits):  # else they are of before a crash
+            masked += rows_of(commits, run.said.messages, block.links)
+    if masked:
+        await store.mask_turns(claim, [MaskedTurn(claim.turn_no, commits=masked)])
+
+
 async def mask_stored(
     store: Store, claim: Claim, run: TurnRun, rows: Sequence[tuple[int, bytes]]
 ) -> Sequence[tuple[int, bytes]]:
@@ -225,4 +242,4 @@ def _add(
     turns[turn_no] = MaskedTurn(turn_no, [*known.messages, *messages], [*known.commits, *commits])
 
 
-__all__ = ["Earlier", "mask_earlier", "mask_stored"]
+__all__ = ["Earlier", "mask_earlier", "mask_stored", "mask_written"]

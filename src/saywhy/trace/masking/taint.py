@@ -23,6 +23,7 @@ from saywhy.trace.masking.places import found_at, is_something, of_one_value, pl
 from saywhy.trace.masking.run_facts import is_of_the_run
 from saywhy.trace.masking.texts import distinctive, given
 from saywhy.trace.masking.veil import (
+    is_refused,
     veil,
     veil_answered,
     veil_asked,
@@ -70,6 +71,9 @@ class Taint:
         """Where in the answer of the commit that is followed nothing sensitive is."""
         self._heard: dict[str, Key] = {}
         """The user's messages of this turn, by their text → where they stand."""
+        self.afterwards = False
+        """Commits are followed that were made before it was known what is sensitive in them: then
+        nobody has noted which of a step's own words were filled in."""
         self.grown = 0
         """Grows with every place that was not known before."""
         self._places = KnownPlaces()
@@ -232,7 +236,7 @@ class Taint:
         self._harmless = () if is_declared else self._said_harmless(commit)
         self._note_return(commit)
         changes: dict[str, Any] = {}
-        if commit.answered is not None and _is_refused(commit.answered):
+        if commit.answered is not None and is_refused(commit.answered):
             self._own = commit.answered.error
         if commit.ops:
             changes["ops"] = tuple(
@@ -342,7 +346,8 @@ class Taint:
 
     def _said(self, op: Op, commit: Commit, *, declared: bool) -> Op:
         """What the step itself said, where it is not known which part of it is sensitive."""
-        if commit.kind in _OWN_WORDS and (commit.flow, commit.node) not in self.declared.steps:
+        own = commit.kind in _OWN_WORDS and not self.afterwards
+        if own and (commit.flow, commit.node) not in self.declared.steps:
             return op
         value = raw(op.value)
         stretches = value if op.verb == "set" and isinstance(value, list | tuple) else [value]
@@ -366,7 +371,7 @@ class Taint:
         """An error or a warning. One of the engine's own puts values in quotes; what a tool or a
         function says may be made of anything, and is not kept at all."""
         answered = commit.answered
-        others = answered is not None and answered.kind != "user" and not _is_refused(answered)
+        others = answered is not None and answered.kind != "user" and not is_refused(answered)
         foreign = commit.calls or others
         if foreign:
             self._learn(text)
@@ -493,8 +498,3 @@ class Taint:
     def _learn_at(self, value: Any, spots: tuple[Spot, ...]) -> None:
         for spot in spots:
             self._learn(found_at(value, spot), declared=True)
-
-
-def _is_refused(answered: Answered) -> bool:
-    """Whether a call was never made, so that what is said of it is the engine's own sentence."""
-    return bool(answered.facts.get("refused")) and not answered.facts.get("attempts")

@@ -159,6 +159,11 @@ def veil_answered(answered: Answered, mark: str, harmless: tuple[Spot, ...] = ()
     )
 
 
+def is_refused(answered: Answered) -> bool:
+    """Whether a call was never made, so that what is said of it is the engine's own sentence."""
+    return bool(answered.facts.get("refused")) and not answered.facts.get("attempts")
+
+
 def veil_facts(facts: Mapping[str, Any], mark: str) -> dict[str, Any]:
     """The facts of a step without values and sentences."""
     told: dict[str, Any] = {}
