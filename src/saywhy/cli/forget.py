@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -13,6 +13,10 @@ from saywhy.errors import CallerError, did_you_mean
 
 if TYPE_CHECKING:
     from saywhy.runtime.forget.erase import Forgotten
+
+
+MOST_COMPARED: Final = 5_000
+"""Ids of people that are compared with one that nobody has."""
 
 
 def forget(
@@ -84,7 +88,8 @@ async def _unknown(path: Path, user: str) -> CallerError:
     if owner is not None:
         hint = f'that is a conversation of "{owner}"'
     else:
-        hint = did_you_mean(user, list(dict.fromkeys(one.user_id for one in stored)))
+        known = list(dict.fromkeys(one.user_id for one in stored))
+        hint = did_you_mean(user, known[:MOST_COMPARED])
     if not hint:
         hint = "is the id right? Of somebody who was forgotten before, nothing is known any more"
     return CallerError(f"nobody called {quoted(user)} has a conversation in {path}", hint=hint)
