@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from saywhy import CallerError, Engine, MemoryStore, SessionBusy, SqliteStore
+from saywhy import CallerError, Engine, MemoryStore, SessionBusy, SqliteStore, write_trace
 from saywhy.expr import ready
 from saywhy.expr.javascript import JavaScript
 from saywhy.expr.outcome import Given
@@ -155,6 +155,19 @@ async def test_nothing_is_proven_where_nothing_can_be_looked_for(store: Store) -
     assert done.proof is not None
     assert (done.proof.texts, done.proof.holds, done.proof.is_left) == (0, False, False)
     assert not done.is_proven
+
+
+async def test_a_trace_without_a_name_goes(store: Store, tmp_path: Path) -> None:
+    """It is known by its first message, said at that very moment; that of another stays."""
+    files = {name: tmp_path / f"{name}.jsonl" for name in ("c-1", "c-2")}
+    async with engine_on(store) as engine:
+        for (name, path), user in zip(files.items(), ("ann", "bob"), strict=True):
+            await engine.take_turn(name, "Move", user_id=user)
+            write_trace(await engine.trace(name), path)
+        done = await engine.forget("ann", recordings=[tmp_path / "c-1.jsonl", files["c-2"]])
+    assert done.recordings[str(files["c-2"])] == 0
+    assert done.recordings[str(files["c-1"])] > 5
+    assert [path.exists() for path in files.values()] == [False, True]
 
 
 async def test_a_document_is_searched_and_left_alone(tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from saywhy.errors import SaywhyError
+from saywhy.messages import read_message
 from saywhy.stores.encoding import decode
 from saywhy.stores.store import Store, StoredSession
-from saywhy.values import loads_raw
+from saywhy.values import dumps, loads_raw
 
 SHORTEST: Final = 8
 """Bytes. A shorter text stands in a file by chance: in a number, in a page's header."""
@@ -32,6 +33,8 @@ class Evidence:
     texts: dict[str, str] = field(default_factory=dict[str, str])
     ids: list[str] = field(default_factory=list[str])
     """Those of the person and of their conversations, short ones too."""
+    begins: set[bytes] = field(default_factory=set[bytes])
+    """The first message of each conversation, as its trace file has it: known by its moment."""
     short: int = 0
     """Texts that are too short to look for."""
     dropped: int = 0
@@ -72,6 +75,7 @@ async def collect(store: Store, user_id: str, sessions: list[StoredSession]) -> 
     for stored in sessions:
         name = stored.session_id
         evidence.add(name, "the id of a conversation")
+        evidence.begins |= {line async for line in _begins(store, name)}
         async for message in _messages(store, name):
             if message.get("role") == "user":
                 evidence.add(str(message.get("text") or ""), f"message {message.get('seq')}")
@@ -95,6 +99,14 @@ def _add_values(evidence: Evidence, stored: StoredSession) -> None:
         for scope, variables in scopes.items():
             if scope not in _NO_VALUES and scope != "session":
                 evidence.add_all(variables, "the value of a variable")
+
+
+async def _begins(store: Store, session_id: str) -> AsyncIterator[bytes]:
+    for row in await store.messages(session_id, after=0, limit=1):
+        with suppress(SaywhyError):
+            message = read_message(decode(row.doc))
+            if message.at:
+                yield dumps({"message": message})
 
 
 async def _messages(store: Store, session_id: str) -> AsyncIterator[Mapping[str, Any]]:

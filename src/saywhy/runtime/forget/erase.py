@@ -107,7 +107,8 @@ async def forget(
     evidence = await collect(store, user_id, sessions) if wanted else Evidence(ids=[user_id])
     count = await store.forget(user_id)
     names = [one.session_id for one in sessions]
-    lines = {str(path): take_out(path, list(evidence.texts), names) for path in files}
+    texts, begins = list(evidence.texts), evidence.begins
+    lines = {str(path): take_out(path, texts, names, begins) for path in files}
     reached = await _forget_in(memories, names)
     proof = await _prove(store, user_id, evidence, files) if prove else None
     return Forgotten(count, lines, reached, proof)

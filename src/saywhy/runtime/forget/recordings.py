@@ -23,6 +23,7 @@ _ENDINGS: Final = (".jsonl", ".json")
 _EXPORT: Final = re.compile(
     rb'\{"saywhy":"(?:trace|record)","format":\d+,"conversation":("(?:[^"\\]|\\.)*")[,}]'
 )
+_TRACE: Final = b'{"saywhy":"trace"'
 """How a trace file and a document begin, see `saywhy.runtime.export`."""
 _SPAN: Final = b'{"key":"gen_ai.conversation.id","value":{"stringValue":%b}}'
 """How spans name their conversation, see `saywhy.trace.export.otlp`."""
@@ -51,19 +52,27 @@ def files_in(paths: Sequence[str | Path]) -> list[Path]:
     return found
 
 
-def take_out(path: Path, texts: Sequence[str], conversations: Collection[str] = ()) -> int:
+def take_out(
+    path: Path,
+    texts: Sequence[str],
+    conversations: Collection[str] = (),
+    begins: Collection[bytes] = (),
+) -> int:
     """Remove every line that holds one of the texts; gives how many there were.
 
     The export of one of the conversations is deleted, with all its lines, and so is an audit bundle
-    of nothing else.
+    of nothing else. A trace file without a name is known by its first message, one of `begins`.
     """
     names = [dumps(name) for name in conversations]
     data = path.read_bytes()
     lines = data.splitlines(keepends=True)
     export = _EXPORT.match(data)
+    is_export = export is not None and export[1] in names
+    if data.startswith(_TRACE):
+        is_export = is_export or any(line.rstrip() in begins for line in lines)
     theirs = _in_chains(lines, names) if data.startswith(_BUNDLE) else set[int]()
     others = sum(line.startswith(b'{"chain":') for at, line in enumerate(lines) if at not in theirs)
-    if (theirs and not others) or (export is not None and export[1] in names):
+    if is_export or (theirs and not others):
         path.unlink()
         return len(lines)
     if path.suffix == ".json":
