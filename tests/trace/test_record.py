@@ -73,6 +73,18 @@ def test_a_secret_learnt_late_is_masked_in_what_is_still_here() -> None:
     assert [each.ops[0].value for each in recorder.kept] == [f"my code is {MARK}", MARK]
 
 
+def test_it_knows_whether_it_masked_what_it_had_kept() -> None:
+    """Then rows that were written meanwhile are to be written anew; else they are not."""
+    recorder = Recorder(Policy(secrets=("key-of-tool",)))
+    recorder(commit(1, ops=(Op("set", ("v1", "text"), "harmless"),)))
+    recorder(commit(2, secrets=("48151623",)))
+    assert not recorder.has_masked_again
+    recorder(commit(3, ops=(Op("set", ("v1", "text"), "of 99887766"),)))
+    recorder(commit(4, secrets=("99887766",)))
+    assert recorder.has_masked_again
+    assert recorder.kept[2].ops[0].value == f"of {MARK}"
+
+
 def test_secrets_of_earlier_turns_are_handed_in() -> None:
     """A recorder of a later turn masks what earlier turns found out."""
     recorder = Recorder(Policy(secrets=("key-of-tool",)), secrets=["48151623"])

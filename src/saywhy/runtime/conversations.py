@@ -393,10 +393,9 @@ class Conversations:
     async def _masked(self, claim: Claim, run: TurnRun, rows: Rows, written: int) -> Rows:
         """The rows of the turn; where it found out what earlier ones should not have told, or it
         itself before, they and those are masked."""
-        redactor = run.recorder.redactor
-        if redactor.generation and written:
+        if written and run.recorder.has_masked_again:
             await mask_written(self.store, claim, run)
-        if not redactor.declared:
+        if not run.recorder.redactor.declared:
             return rows
         return await mask_stored(self.store, claim, run, rows)
 

@@ -46,6 +46,8 @@ class Recorder:
         self.redactor = redactor = Redactor(policy, secrets, sensitive)
         self.warn: Callable[[Commit], None] | None = None
         """Is given what came with a warning, after it was kept, as it was: not masked."""
+        self.has_masked_again = False
+        """Whether a commit was masked once more after it was kept."""
         self._generation = redactor.generation
         self._kept = CommitLog()
         self._listeners = list(listeners)
@@ -100,8 +102,11 @@ class Recorder:
         redactor = self.redactor
         if redactor.generation != self._generation:
             self._generation = redactor.generation
-            masked = [redactor.commit(earlier, again=True) for earlier in self._kept]
+            kept = list(self._kept)
+            masked = [redactor.commit(earlier, again=True) for earlier in kept]
             self._kept = CommitLog(masked)
+            same = all(one is other for one, other in zip(kept, masked, strict=True))
+            self.has_masked_again = self.has_masked_again or not same
 
     def _tell(self, commit: Commit) -> None:
         for listener in tuple(self._listeners):
