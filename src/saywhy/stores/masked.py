@@ -31,7 +31,7 @@ class Maskable(Protocol):
     """A store whose rows can be masked afterwards."""
 
     async def mask_turns(self, claim: Claim, turns: Sequence[MaskedTurn]) -> None:
-        """Put masked rows in place of those of ended turns, and of what this one has written so far.
+        """Put masked rows in place of those of ended turns, and of what this one has written.
 
         Rows that are not there are passed over. Links of ended turns lose their salts. Raises
         `Fenced` when the claim is over; nothing is changed then.
@@ -48,7 +48,7 @@ class MaskedMemory:
         raise NotImplementedError
 
     async def mask_turns(self, claim: Claim, turns: Sequence[MaskedTurn]) -> None:
-        """Put masked rows in place of those of ended turns, and of what this one has written so far.
+        """Put masked rows in place of those of ended turns, and of what this one has written.
 
         Their links lose their salts. Raises `Fenced` when the claim is over.
         """

@@ -366,7 +366,7 @@ class SqliteStore:
         return await self._writer.do(beside.mark_sent, output_id)
 
     async def mask_turns(self, claim: Claim, turns: Sequence[MaskedTurn]) -> None:
-        """Put masked rows in place of those of ended turns, and of what this one has written so far.
+        """Put masked rows in place of those of ended turns, and of what this one has written.
 
         Their links lose their salts. Raises `Fenced` when the claim is over.
         """
