@@ -261,6 +261,22 @@ def test_ways_that_a_secret_goes(given_steps: list[Step]) -> None:
     _nothing_of(asyncio.run(record_of(given_steps, said=["help", PLAIN, "help"])), CANARY)
 
 
+def test_a_secret_that_is_said_again_to_a_form() -> None:
+    """The form does not ask for it, but what is made of it is made of the secret."""
+    form = {
+        "type": "FORM",
+        "variable": "a",
+        "inputs": [{"name": "p", "kind": "text", "prompt": "?"}],
+    }
+    steps = [
+        form,
+        saying("{{turned(JSON.stringify(a))}} {{a.p.toUpperCase()}}"),
+        asking("b", "And?"),
+    ]
+    _nothing_of(asyncio.run(record_of(steps, said=[CANARY, PLAIN])), CANARY)
+    _nothing_of(asyncio.run(record_of(steps, said=[f"it is {CANARY}", PLAIN])), CANARY)
+
+
 def test_what_an_agent_says_among_words_is_known_by_itself() -> None:
     """Its answer is sensitive, and so is the value in it when the user says that alone."""
     steps = [

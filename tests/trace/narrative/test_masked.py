@@ -137,12 +137,13 @@ async def test_in_other_languages() -> None:
 async def test_an_answer_that_a_tool_declares_sensitive() -> None:
     """What the model wanted was not sensitive and is told; what the tool gave is withheld."""
     returns = {"type": "object", "properties": {"value": {"type": "string", "pii": True}}}
-    helper = agent(WANTS, {"reply": "It is fine."}, tools=[lab(returns=returns)])
+    wants = {"tool_calls": [{"name": "lab", "arguments": {"n": "late"}}]}
+    helper = agent(wants, {"reply": "It is fine."}, tools=[lab(returns=returns)])
     step = {"type": "AGENT", "agent": "d", "value": "A"}
     told = lines(await record(flow(step), "Who", agents=[helper]), 1)
-    assert f'The model wants lab({{"n": "{NUMBER}"}}).' in told
+    assert 'The model wants lab({"n": "late"}).' in told
     (gave,) = [line for line in told if " gave " in line]
-    assert gave.startswith(f'lab({{"n": "{NUMBER}"}}) gave [REDACTED]. Instruction "gentle" fired.')
+    assert gave.startswith('lab({"n": "late"}) gave [REDACTED]. Instruction "gentle" fired.')
     assert not [line for line in told if ABSENT.search(line)]
 
 

@@ -32,6 +32,7 @@ from saywhy.trace.masking.veil import (
     veil_call,
     veil_decision,
     veil_facts,
+    veil_named,
     veil_talk,
     veil_wanted,
     wanted_in,
@@ -125,14 +126,10 @@ class Taint:
         """The arguments of a call that a frame waits for, as they may be shown."""
         if str(frame) not in self._open:
             return args
-        names = self._open[str(frame)]
-        inside = raw(args)
-        if not isinstance(inside, Mapping):
-            return veil(args, self.mark)
-        told: dict[str, Any] = {}
-        for name, one in inside.items():
-            told[name] = veil(one, self.mark) if names is None or name in names else one
-        return told
+        names, inside = self._open[str(frame)], raw(args)
+        given_names = frozenset(inside if isinstance(inside, Mapping) else ())
+        clean = given_names.difference(given_names if names is None else names)
+        return raw(veil_named(args, clean, self.mark))
 
     # ------------------------------------------------------------ following
 
@@ -323,7 +320,7 @@ class Taint:
             return self._said(op, commit, declared=declared)
         if key[0] in _BOOKKEEPING:
             return op
-        if (len(key) == 2 and key[1] in clean) or is_filled_in(op, commit):
+        if (len(key) == 2 and key[1] in clean) or is_filled_in(op, commit, self.covers):
             return self._op_at_places(op, commit)
         if is_of_the_run(op, commit):
             return op
