@@ -180,7 +180,16 @@ class Process:
         try:
             if not self._watch.is_on:
                 self._watch.begin()
-            self._send(request)
+            length = len(request).to_bytes(4, "little")
+            try:
+                if len(request) < serve.CHUNK:
+                    sent = os.write(self._requests, length + request)
+                else:  # not copied for the sake of four bytes
+                    sent = os.writev(self._requests, (length, request))
+            except OSError:
+                raise Gone("a process for expressions has ended") from None
+            if sent != len(request) + 4:
+                self._send_rest(memoryview(length + request)[sent:])
             answer = os.read(self._answers, serve.CHUNK)
             size = int.from_bytes(answer[:4], "little")
             if len(answer) == size + 4 and size:
@@ -202,17 +211,7 @@ class Process:
             self.end()
             raise
 
-    def _send(self, request: bytes) -> None:
-        """The request behind its length; one that is long is not copied for that."""
-        length = len(request).to_bytes(4, "little")
-        try:
-            if len(request) < serve.CHUNK:
-                sent = os.write(self._requests, length + request)
-            else:
-                sent = os.writev(self._requests, (length, request))
-        except OSError:
-            raise Gone("a process for expressions has ended") from None
-        rest = memoryview(length + request)[sent:] if sent < len(request) + 4 else b""
+    def _send_rest(self, rest: memoryview) -> None:
         while rest:
             try:
                 rest = rest[os.write(self._requests, rest) :]
