@@ -19,7 +19,7 @@ from saywhy.runtime.replay.conversation import Begun
 from saywhy.runtime.replay.entries import NO_BEGINNING, RecordedTurn, recorded_turns
 from saywhy.runtime.replay.masked import Gap
 from saywhy.runtime.replay.removal import RecalledTexts, Removal
-from saywhy.runtime.replay.result import Difference
+from saywhy.runtime.replay.result import Difference, worded
 from saywhy.runtime.replay.run import ReplayRun
 from saywhy.runtime.replay.whatif import Counterfactual
 from saywhy.runtime.session import Session
@@ -95,7 +95,7 @@ class WhatIf:
         for one, other in pairs:
             found = self._comparison.first(one, other)
             if found is not None:
-                what = f"{found.field} of commit {one.seq}"
+                what = worded(found.field)
                 self.gaps.append(Gap(turn.number, one.seq, what, "not as on record here"))
                 return False
         return True
