@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from saywhy.trace.masking.content import content_of
-from saywhy.values import freeze
+import pytest
+
+from saywhy import Agent, Policy, define_tool
+from saywhy.models.scripted import ScriptedModel
+from saywhy.trace.masking.content import content_of, named_in
+from saywhy.trace.masking.sensitive import SensitiveNames
+from saywhy.values import dumps, freeze
 
 SPOTS = (("result",), ("people", "ssn"))
 
@@ -38,3 +43,35 @@ def test_a_value_of_a_flow() -> None:
     assert content_of(freeze({"content": 5}), SPOTS) is None
     assert content_of(freeze([1]), SPOTS) is None
     assert content_of("text", SPOTS) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"ssn":"AB-1","city":"Bern","keys":{"a":{"password":"hunter2"}}}', {"AB-1", "hunter2"}),
+        ('[{"password":{"old":"summer","new":[77123]}}]', {"summer", "77123"}),
+        ('{"password":"abc","hasPassword":true,"maxTokens":4096,"city":"Bern"}', set()),
+        ('{"password":"hunter2"', set()),
+        ("password: hunter2", set()),
+    ],
+)
+def test_names_in_json(text: str, found: set[str]) -> None:
+    """What stands under a sensitive name, however deep; not what is short, a flag or no JSON."""
+    names = SensitiveNames(["ssn"])
+    assert set(named_in(freeze({"content": text}), names)) == found
+    assert named_in(freeze({"content": 5}), names) == []
+    assert named_in("text", names) == []
+
+
+async def test_an_agent_alone_keeps_none_of_it() -> None:
+    """As in an engine: neither in the answer, nor in the messages, nor in what the model makes."""
+    given = {"ssn": "AB-77-19", "password": "hunter2-xyz", "city": "Bern"}
+    call = {"for": "chat", "tool_calls": [{"name": "give", "arguments": {}}]}
+    said = {"for": "chat", "reply": "It is AB-77-19 in Bern."}
+    tool = define_tool("give", "Gives it", {}, lambda args: given)
+    agent = Agent(ScriptedModel([call, said]), tools=[tool], redact=Policy(names=("ssn",)))
+    assert (await agent.run("go")).content == "It is AB-77-19 in Bern."
+    kept = b"".join(dumps(commit) for commit in agent.trace)
+    assert b"AB-77-19" not in kept
+    assert b"hunter2" not in kept
+    assert b"Bern" in kept

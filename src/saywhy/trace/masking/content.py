@@ -12,10 +12,13 @@ from typing import Any, Final
 
 from saywhy.trace.masking.declared import Spot
 from saywhy.trace.masking.rewrite import Rewriter
+from saywhy.trace.masking.sensitive import SensitiveNames, gives_away
 from saywhy.trace.masking.veil import veil_at
 from saywhy.values import dumps, freeze, loads_raw, raw
 
 _CONTENT: Final = "content"
+_SHORTEST: Final = 4
+"""A shorter text would be masked in every other word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,32 @@ def content_of(value: Any, spots: tuple[Spot, ...]) -> Content | None:
         return Content(text, loads_raw(text))
     except (ValueError, TypeError, RecursionError):
         return Content(text, text)
+
+
+def named_in(value: Any, names: SensitiveNames) -> list[str]:
+    """The texts and numbers that stand under sensitive names in the JSON that an agent's tool
+    answered: in a text no name is seen."""
+    inside = raw(value)
+    text = inside.get(_CONTENT) if isinstance(inside, Mapping) else None  # pyright: ignore[reportUnknownMemberType] - JSON
+    if not isinstance(text, str) or text[:1] not in ("{", "["):
+        return []
+    try:
+        tree = loads_raw(text)
+    except (ValueError, TypeError, RecursionError):
+        return []
+    found: list[str] = []
+    waiting: list[tuple[Any, bool]] = [(tree, False)]
+    while waiting:
+        one, is_named = waiting.pop()
+        if isinstance(one, Mapping):
+            for name, item in one.items():  # pyright: ignore[reportUnknownVariableType] - JSON
+                told = str(name)  # pyright: ignore[reportUnknownArgumentType]
+                waiting.append((item, is_named or (told in names and gives_away(told, item))))
+        elif isinstance(one, list):
+            waiting += [(item, is_named) for item in one]  # pyright: ignore[reportUnknownVariableType]
+        elif is_named and isinstance(one, str | int | float) and not isinstance(one, bool):
+            found.append(str(one))
+    return [one for one in found if len(one) >= _SHORTEST]
 
 
 class _Replacing(Rewriter):

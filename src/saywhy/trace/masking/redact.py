@@ -21,6 +21,7 @@ import msgspec
 
 from saywhy.chart.commit import Commit
 from saywhy.trace.masking.clean import is_clean
+from saywhy.trace.masking.content import named_in
 from saywhy.trace.masking.declared import NOTHING, Declared
 from saywhy.trace.masking.hide import hide_call
 from saywhy.trace.masking.rewrite import Rewriter
@@ -196,6 +197,9 @@ class Redactor:
 
         A commit that was masked or cut is tagged so, because nothing can be rebuilt from it.
         """
+        answered = commit.answered
+        if answered is not None and answered.kind == "tool":
+            self.learn(named_in(answered.value, self.names))
         known = self._exact or self._is_followed
         if not known and not commit.secrets and is_clean(commit, self.names, self.limit):
             return commit  # nearly every one, where nothing is known and nothing declared
