@@ -389,6 +389,9 @@
     }[name]);
   }
 
+  // Comparisons, products, powers and shifts in an expression that may have BigInts are compiled
+  // into `less` and what stands below it.
+
   // The sign of a BigInt less a number. The engine itself gets it wrong where the number has a
   // fraction or is below zero.
   function comparedWith(big, number) {
@@ -421,8 +424,6 @@
   const more = (one, other) => compared(one, other, moreThan);
   const atLeast = (one, other) => compared(one, other, notLess);
 
-  // Products, powers, shifts and comparisons in an expression that may have BigInts are compiled
-  // into these.
   function power(one, other) {
     if (typeof one === "bigint" && typeof other === "bigint" && (one > 1n || one < -1n)) {
       const bits = BigInt0(one.toString(16).length - 1) * 4n;
